@@ -78,21 +78,6 @@ class _Lines:
             self._file.flush()
 
 
-def announce(*lines: str) -> None:
-    """Print lines for the user, above any progress bar; they may contain names of files.
-
-    Errors from a full disk or a closed pipe, which must not stop training, are ignored; the lines
-    then go to standard error.
-    """
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError):
-            for line in lines:
-                tqdm.write(escape_terminal(line), file=stream)
-            if stream:
-                stream.flush()  # at once, also into a file
-            return
-
-
 def with_progress(items: Iterable[T], description: str, total: int | None = None) -> Iterable[T]:
     """Iterate over items with a progress bar, which appears after two seconds."""
     return Bar(

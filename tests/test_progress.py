@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from nmt.progress import Bar, announce, elapsed, in_bursts, with_progress
+from nmt.progress import Bar, elapsed, in_bursts, with_progress
 
 
 class Terminal(io.StringIO):
@@ -80,8 +80,6 @@ def test_a_closed_stream_and_none_at_all_are_left_to_tqdm(monkeypatch: pytest.Mo
     for stream in (None, closed):
         monkeypatch.setattr("sys.stderr", stream)
         assert list(Bar(range(3), delay=60)) == [0, 1, 2]
-    monkeypatch.setattr("sys.stdout", None)
-    announce("trained")
 
 
 def test_on_a_terminal_progress_is_redrawn(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,44 +146,13 @@ def test_no_progress_is_shown_for_quick_work() -> None:
     assert shown.getvalue() == ""
 
 
-def test_messages_escape_control_characters(capsys: pytest.CaptureFixture[str]) -> None:
-    announce("continue with", "  nmt train --run 'a\x1b[2Jb\nc'")
-    assert capsys.readouterr().out == "continue with\n  nmt train --run 'a\\x1b[2Jb\\nc'\n"
-
-
-def test_announcing_nothing_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    announce()
-    assert capsys.readouterr().out == ""
-
-
-def test_messages_reach_a_file_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    file = io.BytesIO()
-    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(file, encoding="utf-8"))
-    announce("trained")
-    assert file.getvalue() == b"trained\n"
-
-
-def test_a_full_disk_does_not_stop_what_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_does_not_stop_what_shows_progress() -> None:
     class Full(io.StringIO):
         def write(self, text: str) -> int:
             raise OSError("no space left on device")
 
-    monkeypatch.setattr("sys.stdout", Full())
-    announce("trained")
     for _ in Bar(range(3), file=Full()):
         pass
-
-
-def test_an_announcement_that_cannot_be_printed_goes_to_standard_error(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    class Gone(io.StringIO):
-        def flush(self) -> None:
-            raise BrokenPipeError
-
-    monkeypatch.setattr("sys.stdout", Gone())
-    announce("continue with nmt train --resume")
-    assert capsys.readouterr().err == "continue with nmt train --resume\n"
 
 
 @pytest.mark.parametrize(("seconds", "shown"), [(1, False), (3, True)])

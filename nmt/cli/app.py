@@ -30,10 +30,9 @@ from nmt.cli import (
     translating,
 )
 from nmt.cli.command import Command
-from nmt.cli.writing import warn
+from nmt.echo import echo
 from nmt.errors import (
     UserError,
-    escape_terminal,
     is_full_disk,
     is_out_of_memory,
     one_line,
@@ -109,7 +108,7 @@ class _LogHandler(logging.Handler):
     """Prints log messages on standard error, as commands print their warnings."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        warn(self.format(record))
+        echo(*self.format(record).split("\n"), err=True)
 
 
 _LOG_HANDLER = _LogHandler()
@@ -246,6 +245,5 @@ _LESS_MEMORY = (
 
 
 def _fail(message: str, code: int) -> None:
-    for line in message.split("\n"):
-        print(f"nmt: {escape_terminal(line)}", file=sys.stderr)
+    echo(*(f"nmt: {line}" for line in message.split("\n")), err=True)
     sys.exit(code)

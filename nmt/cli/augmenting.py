@@ -1,6 +1,7 @@
 """`nmt augment`: synthetic pairs from text in one language."""
 
 import json
+import logging
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -18,8 +19,11 @@ from nmt.cli.options import (
     WeightsOption,
     open_translator,
 )
-from nmt.cli.writing import require_plain, say, warn
+from nmt.cli.writing import require_plain
+from nmt.echo import echo
 from nmt.errors import UserError
+
+_LOG = logging.getLogger(__name__)
 
 _SAMPLE = 1000  # lines of the input whose language is checked
 
@@ -82,8 +86,8 @@ def augment(
 
     Example: nmt augment runs/de-en --input news.de --output synthetic.tsv
     """
+    from nmt.corpus.sources.named import english_is_last
     from nmt.corpus.sources.readers import read_lines
-    from nmt.corpus.sources.registry import english_is_last
     from nmt.corpus.text.languages import seem_to_be_in
     from nmt.decoding.augmenting import Augmentation
     from nmt.decoding.augmenting import augment as write_pairs
@@ -106,7 +110,7 @@ def augment(
     data = opened.config.data
     source, target = languages = data.languages
     if seem_to_be_in(target, list(islice(read_lines(input_), _SAMPLE)), source):
-        warn(
+        _LOG.warning(
             f"{input_}: seems to be in {target}, but {run} translates from {source}; if so, use a "
             f"run that translates from {target}"
         )
@@ -143,18 +147,18 @@ def augment(
     decoding = translator.decoding, back and back.decoding
     counts = write_pairs(translator, how, input_, output, repr((chosen, runs, decoding)))
     kept = counts.pop("kept", 0)
-    typer.echo(f"kept             {kept:,}")
+    echo(f"kept             {kept:,}")
     for reason, count in sorted(counts.items()):
-        typer.echo(f"dropped          {count:,} {reason}")
+        echo(f"dropped          {count:,} {reason}")
     if not kept:
         raise UserError(
             f"{output}: not written, as no translation was kept; use a better run, or lower the "
             "limits"
         )
     path = json.dumps(str(output), ensure_ascii=False)
-    say("train with these settings:")
-    say("data:")
-    say("  disjoint_splits: true  # drops pairs that contain held-out sentences")
-    say("  corpora:")
-    say("    - …  # your corpus: move its settings, such as source and path, here")
-    say(f"    - {{source: tsv, path: {path}, tag: synthetic, held_out: false}}")
+    echo("train with these settings:")
+    echo("data:")
+    echo("  disjoint_splits: true  # drops pairs that contain held-out sentences")
+    echo("  corpora:")
+    echo("    - …  # your corpus: move its settings, such as source and path, here")
+    echo(f"    - {{source: tsv, path: {path}, tag: synthetic, held_out: false}}")

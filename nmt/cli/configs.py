@@ -1,6 +1,7 @@
 """`nmt config`: configurations and their fields."""
 
 import json
+import logging
 import textwrap
 from pathlib import Path
 from typing import Annotated
@@ -9,8 +10,9 @@ import typer
 
 from nmt.cli.command import Command
 from nmt.cli.options import ConfigOption, SetOption, load
-from nmt.cli.writing import warn
 from nmt.errors import UserError
+
+_LOG = logging.getLogger(__name__)
 
 app = typer.Typer(
     help="Show, explain and write configurations.\n\nExample: nmt config new everyday > mine.yaml",
@@ -109,4 +111,4 @@ def config_new(
     recipe = recommend(corpus, minutes or 30, choose_device().type)
     typer.echo(with_schema(recipe.yaml), nl=False)
     for warning in recipe.warnings:
-        warn(warning)
+        _LOG.warning(warning)

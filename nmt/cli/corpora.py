@@ -39,7 +39,7 @@ def corpora(
         ]
         print_table(("test set", "lines, if downloaded", "what it is", "address"), rows, 4, below=2)
         return
-    from nmt.corpus.sources.catalogue import list_corpora
+    from nmt.corpus.sources.registry import list_corpora
 
     print_table(
         ("fields of data", "pairs", "on disk", "licence", "address"),

@@ -1,5 +1,6 @@
 """`nmt evaluate`."""
 
+import logging
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -21,9 +22,12 @@ from nmt.cli.options import (
     find_runs,
     open_translator,
 )
-from nmt.cli.writing import in_one_line, require_plain, say, warn, write_lines
+from nmt.cli.writing import in_one_line, require_plain, write_lines
 from nmt.config.choices import BleuTokenizer, ExtraMetric, HeldOut
-from nmt.errors import UserError, escape_terminal_lines
+from nmt.echo import echo
+from nmt.errors import UserError
+
+_LOG = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
     from nmt.decoding.translator import Translator
@@ -185,7 +189,7 @@ def evaluate(
     lines = sources, report.translations, [pair.reference for pair in pairs]
     try:
         if not json_:
-            typer.echo(escape_terminal_lines(str(report)))
+            echo(*str(report).split("\n"))
         _add_comet([("", scores, lines)], comet, scores if json_ else None)
     finally:  # after the scores, which a full disk must not lose
         if output:
@@ -205,7 +209,7 @@ def _warn_if_one_has_seen_more(references: list[str], *runs: "RunFolder") -> Non
         counts.append(sum(seen.is_target(cleaner.target(each)) for each in references))
     (least, other), (most, favoured) = sorted(zip(counts, runs, strict=True), key=lambda x: x[0])
     if most - least > _MORE_SEEN * len(references):
-        warn(
+        _LOG.warning(
             f"{most:,} of {len(references):,} references occur in the training data of "
             f"{favoured.path}, but {least:,} in that of {other.path}, so the comparison favours "
             "the former; compare runs with the same split (data.seed, lowercase, disjoint_splits)"
@@ -298,7 +302,7 @@ def _add_comet(
                 score = comet.score(*lines)
                 scores["comet"] = asdict(score)
                 if not as_json:
-                    say(f"{label}{score}")
+                    echo(f"{label}{score}")
     finally:
         if as_json:
             typer.echo(json.dumps(as_json, indent=2, ensure_ascii=False))

@@ -1,5 +1,6 @@
 """`nmt export`, `import` and `push`."""
 
+import logging
 from pathlib import Path
 from typing import Annotated
 
@@ -11,8 +12,10 @@ from nmt.cli.options import (
     WeightsOption,
     named_or_newest,
 )
-from nmt.cli.writing import say, warn
 from nmt.config.choices import ExportFormat
+from nmt.echo import echo
+
+_LOG = logging.getLogger(__name__)
 
 
 def export(
@@ -49,8 +52,8 @@ def export(
         ("data.address", config.data.address),
     ):
         if value:
-            warn(f"exported without {field}, which the export does not support")
-    say(f"exported         {folder}")
+            _LOG.warning(f"exported without {field}, which the export does not support")
+    echo(f"exported         {folder}")
 
 
 def import_(
@@ -67,7 +70,7 @@ def import_(
     """
     from nmt.export.importing import import_run
 
-    say(f"imported         {import_run(folder, run).path}")
+    echo(f"imported         {import_run(folder, run).path}")
 
 
 def push(
@@ -90,5 +93,5 @@ def push(
     source = open_run(run)
     address = push_run(source, name, weights, public)
     if source.config.decoding.knn_k:
-        warn("uploaded with decoding.knn_k=0, because the datastore is not uploaded")
-    say(f"uploaded         {address}")
+        _LOG.warning("uploaded with decoding.knn_k=0, because the datastore is not uploaded")
+    echo(f"uploaded         {address}")

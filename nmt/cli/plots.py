@@ -1,5 +1,6 @@
 """`nmt plot`: plots of attention, training, positions and data."""
 
+import logging
 import re
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,9 +20,11 @@ from nmt.cli.options import (
     load,
     open_translator,
 )
-from nmt.cli.writing import say, warn
 from nmt.config.choices import AttentionPicture, Weights
+from nmt.echo import echo
 from nmt.errors import UserError
+
+_LOG = logging.getLogger(__name__)
 
 MOST_COLUMNS = 12  # more curves would be indistinguishable
 
@@ -40,7 +43,7 @@ def _output(default: str) -> Any:
 def _report_file(path: Path) -> None:
     """Print which file was written, and where if it is a bare name."""
     place = "" if path.is_absolute() or len(path.parts) > 1 else " in the current folder"
-    say(f"picture          {path}{place}")
+    echo(f"picture          {path}{place}")
 
 
 @app.command(cls=Command)
@@ -93,7 +96,7 @@ def attention(
     # A picture of the decoder's self-attention does not contain the source.
     found = read_attention(translator, sentence, drawn=bool(path) and kind != "decoder")
     if not found.complete:
-        warn("translation truncated; see decoding.max_length_factor")
+        _LOG.warning("translation truncated; see decoding.max_length_factor")
     if path:
         draw_attention(found, shown, path)
         _report_file(path)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from nmt.cli.writing import format_translations, warn
+from nmt.cli.writing import format_translations
+from nmt.echo import echo
 from nmt.errors import UserError, pytorch_missing, require_utf8
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def converse(
     run: pictures go to its folder; prefix: put in front of every sentence; scores: as in
     `format_translations`
     """
-    warn("Type a sentence. :help lists commands, Ctrl-D quits.")
+    echo("Type a sentence. :help lists commands, Ctrl-D quits.", err=True)
     conversation = _Conversation(translator, run, n_best, prefix, scores)
     for line in lines if lines is not None else typed_lines():
         if line.strip().lower() in _ENDS:
@@ -46,7 +47,7 @@ def converse(
         try:
             conversation.answer(line)
         except UserError as error:
-            warn(str(error))
+            echo(*str(error).split("\n"), err=True)
 
 
 def typed_lines() -> Iterator[str]:
@@ -114,7 +115,7 @@ class _Conversation:
         commands[name](value.strip())
 
     def help(self, _: str) -> None:
-        warn(HELP)
+        echo(*HELP.split("\n"), err=True)
 
     def beam(self, value: str) -> None:
         size = int(value) if value.isascii() and value.isdecimal() and len(value) < 4 else 0
@@ -122,7 +123,7 @@ class _Conversation:
             raise UserError(f":beam takes a number from 1 to {_MOST_HYPOTHESES}, as in :beam 8")
         decoding = self.translator.decoding
         self.translator.decoding = decoding.model_copy(update={"beam_size": size})
-        warn(f"beam of {size}")
+        echo(f"beam of {size}", err=True)
 
     def attention(self, _: str) -> None:
         try:
@@ -136,4 +137,4 @@ class _Conversation:
         path = picture_path(None, self.run.pictures, "attention-clearest")
         found = read_attention(self.translator, self.last, drawn=True)
         draw_attention(found, "clearest", path)
-        warn(f"picture          {path}")
+        echo(f"picture          {path}", err=True)

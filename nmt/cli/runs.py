@@ -1,6 +1,7 @@
 """`nmt runs`, `nmt show` and `nmt rm`: list, describe and delete runs."""
 
 import json
+import logging
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,8 +11,10 @@ import typer
 from nmt.cli import completing
 from nmt.cli.options import RunArgument, named_or_newest
 from nmt.cli.tables import print_facts, print_table
-from nmt.cli.writing import say, warn
+from nmt.echo import echo
 from nmt.errors import UserError, escape_terminal
+
+_LOG = logging.getLogger(__name__)
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -34,7 +37,7 @@ def runs(
     elif found:
         print_table(RUN_COLUMNS, [run.row() for run in found], left=2)
     for line in damaged:
-        warn(line)
+        _LOG.warning(line)
     if damaged and not found:
         raise typer.Exit(2)
 
@@ -63,7 +66,7 @@ def show(
         typer.echo()
         for sample in metrics[-1]["samples"]:
             source = show_tag(folder.config.data, sample["source"])
-            say(f"{source}  →  {sample['translation']}")
+            echo(f"{source}  →  {sample['translation']}")
 
 
 def rm(
@@ -93,7 +96,7 @@ def rm(
     for folder in folders:
         if yes or typer.confirm(escape_terminal(f"delete {folder.path}?")):
             delete_run(folder)
-            say(f"deleted          {folder.path}")
+            echo(f"deleted          {folder.path}")
 
 
 def _print_json(value: Any) -> None:

@@ -49,7 +49,7 @@ def score(
     Shows which of several translations a model prefers, and which pairs of a corpus look wrong.
     Example: nmt score --sort pairs.tsv
     """
-    from nmt.config.data import ENDINGS, DataConfig
+    from nmt.config.data import SOURCES, DataConfig
     from nmt.corpus.sources.registry import open_corpus
     from nmt.corpus.text.tags import tag_prefix
     from nmt.decoding.loading import load_translator
@@ -66,7 +66,7 @@ def score(
     data = runs[0].config.data
     languages = {"source_language": data.source_language, "target_language": data.target_language}
     given = DataConfig.model_validate({"path": pairs, **languages})
-    is_tool_file = given.source in ENDINGS
+    is_tool_file = bool(SOURCES[given.source].endings)
     corpus = open_corpus(given if is_tool_file else given.model_copy(update={"source": "tsv"}))
     prefix = tag_prefix(data, tag)
     forward = load_translator(runs[0], weights=weights, device=device, engine="pytorch")

@@ -1,5 +1,6 @@
 """`nmt serve`: trained runs over HTTP."""
 
+import logging
 import re
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,8 +21,10 @@ from nmt.cli.options import (
     find_runs,
     open_translator,
 )
-from nmt.cli.writing import warn
+from nmt.echo import echo
 from nmt.errors import UserError, missing_extra
+
+_LOG = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
     from nmt.serve.service import Access
@@ -158,14 +161,14 @@ def serve(
     )
     service = Service(runs, limits, access, RUNS if private else None)
     for each in runs:
-        warn(f"serving          {each.name}, {each.source} → {each.target}")
+        echo(f"serving          {each.name}, {each.source} → {each.target}", err=True)
     if find_spec("torch") is None:
-        warn(
+        _LOG.warning(
             "without PyTorch, attention and the beam are unavailable, HTML tags are placed by word "
             "order, and whole-word models write <unk> for unknown words"
         )
     shown = f"[{host}]" if ":" in host else host
-    typer.echo(f"open             http://{shown}:{listener.getsockname()[1]}", err=True)
+    echo(f"open             http://{shown}:{listener.getsockname()[1]}", err=True)
     make_server(make_app(service), limits.seconds, root_path).run(sockets=[listener])
 
 

@@ -16,9 +16,9 @@ from nmt.cli.options import (
     load,
     named_or_newest,
 )
-from nmt.cli.writing import say, warn
 from nmt.config.choices import Weights
-from nmt.errors import UserError, escape_terminal_lines
+from nmt.echo import echo
+from nmt.errors import UserError
 
 if TYPE_CHECKING:
     from nmt.config.config import Config
@@ -45,8 +45,8 @@ def prepare(
     from nmt.corpus.preparing.report import format_report
 
     prepared = prepare(load(config, set_), refresh=refresh)
-    typer.echo(escape_terminal_lines(format_report(prepared.report, prepared.shares)))
-    say(f"prepared data    {prepared.folder}")
+    echo(*format_report(prepared.report, prepared.mixing_weights).split("\n"))
+    echo(f"prepared data    {prepared.folder}")
 
 
 def train(
@@ -177,8 +177,10 @@ def _new_training(
     former = open_run(start.run)
     settings = config_from(former, start.weights, given, set_ or [], start.mix)
     if given:
-        warn(f"model and tokenizer of {start.run}; data, training and decoding of {config}")
-    warn(f"learning rate    {settings.training.learning_rate:g} at its peak")
+        echo(
+            f"model and tokenizer of {start.run}; data, training and decoding of {config}", err=True
+        )
+    echo(f"learning rate    {settings.training.learning_rate:g} at its peak", err=True)
     name = find_config(config).stem if config else former.name
     return settings, RUNS / name
 
@@ -212,10 +214,10 @@ def _print_next_steps(run: "RunFolder", resume: str) -> None:
     from nmt.corpus.text.tags import tag_and_text
 
     quoted, metrics = shlex.quote(str(run.path)), run.read_metrics()
-    say(f"trained          {run.path}")
+    echo(f"trained          {run.path}")
     if field := run.limit_while_learning():
-        say(f"ended early      {field} was reached while the loss was still falling")
-        say(f"continue with    {resume} --set {field}=…")
+        echo(f"ended early      {field} was reached while the loss was still falling")
+        echo(f"continue with    {resume} --set {field}=…")
     samples = metrics[-1]["samples"] if metrics else []
     if samples:  # preferably a sentence that it translates correctly and that is easy to quote
         right = [s for s in samples if s["translation"] == s["reference"]]
@@ -225,7 +227,7 @@ def _print_next_steps(run: "RunFolder", resume: str) -> None:
         if sentence.startswith("-"):  # not an option
             option += " --"
         command = f"nmt translate --run {quoted}{option} {shlex.quote(sentence)}"
-        say(f"translate with   {command}")
+        echo(f"translate with   {command}")
 
 
 def average(
@@ -258,9 +260,9 @@ def average(
         )
     with opened.held(), replacing(opened.weights("checkpoint_average")) as partial:
         average_weights(kept, partial)
-    say(f"averaged         updates {', '.join(path.stem for path in kept)}")
+    echo(f"averaged         updates {', '.join(path.stem for path in kept)}")
     quoted = shlex.quote(str(opened.path))
-    say(
+    echo(
         f"compare with     nmt evaluate --run {quoted} --weights checkpoint_average "
         "--split validation"
     )
@@ -306,4 +308,4 @@ def datastore(
     prepared = prepare(config, run_data=opened.data)
     with opened.held():
         filled = fill_datastore(opened, prepared, weights, choose_device(device))
-    say(f"{len(filled):,} positions in {opened.datastore}")
+    echo(f"{len(filled):,} positions in {opened.datastore}")

@@ -26,13 +26,7 @@ from nmt.cli.options import (
     open_translator,
 )
 from nmt.cli.prompt import converse
-from nmt.cli.writing import (
-    align_lines,
-    format_translations,
-    require_plain,
-    warn,
-    write_lines,
-)
+from nmt.cli.writing import align_lines, format_translations, require_plain, write_lines
 from nmt.errors import UserError, require_utf8
 
 if TYPE_CHECKING:
@@ -152,7 +146,7 @@ def translate(
         config,
     )
     if n_best and n_best > translator.decoding.beam_size and not translator.decoding.temperature:
-        warn(f"--n-best {n_best} raises the beam size to {n_best}")
+        _LOG.warning(f"--n-best {n_best} raises the beam size to {n_best}")
     if asked:
         converse(translator, runs[0], n_best, tagged, scores=scores)
         return
@@ -171,7 +165,7 @@ def translate(
     if missing:
         terms = ", ".join(term for term, _ in missing.most_common(5))
         more = ", …" if len(missing) > 5 else ""
-        warn(f"could not place {missing.total():,} of the glossary's terms: {terms}{more}")
+        _LOG.warning(f"could not place {missing.total():,} of the glossary's terms: {terms}{more}")
 
 
 def _reporting(

@@ -2,7 +2,6 @@
 
 import logging
 import os
-import sys
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from itertools import tee
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from nmt.corpus.text.normalization import SEPARATORS
-from nmt.errors import UserError, escape_terminal, escape_terminal_lines
+from nmt.errors import UserError, escape_terminal
 
 if TYPE_CHECKING:
     from nmt.decoding.translator import Translation, Translator
@@ -39,11 +38,13 @@ def format_translations(
 
 def _warn_of_parts(number: int, found: "Translation") -> None:
     if found.parts > found.sentences:
-        warn(f"line {number}: unusually long, translated in {found.parts} parts")
+        _LOG.warning(f"line {number}: unusually long, translated in {found.parts} parts")
     if not found.complete:
-        warn(f"line {number}: translation truncated; see decoding.max_length_factor")
+        _LOG.warning(f"line {number}: translation truncated; see decoding.max_length_factor")
     if not found.in_proportion:
-        warn(f"line {number}: the length of the translation is unusual; words may be missing")
+        _LOG.warning(
+            f"line {number}: the length of the translation is unusual; words may be missing"
+        )
     if found.unknown:
         unknown = escape_terminal(" ".join(found.unknown[:_MOST_UNKNOWN]))
         _LOG.info("line %d: the model cannot read: %s", number, unknown)
@@ -100,15 +101,3 @@ def _is_standard_output(path: Path) -> bool:
         return os.path.samestat(path.stat(), os.fstat(1))
     except OSError:  # no such file, or standard output is closed
         return False
-
-
-def say(line: str) -> None:
-    """Print a line for the user, which may contain names of files."""
-    typer.echo(escape_terminal(line))
-
-
-def warn(text: str) -> None:
-    """Print on standard error, above any progress bar."""
-    tqdm = sys.modules.get("tqdm")  # without it, there is no bar
-    with tqdm.tqdm.external_write_mode(sys.stderr) if tqdm else nullcontext():
-        typer.echo(escape_terminal_lines(text), err=True)

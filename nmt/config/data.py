@@ -1,8 +1,9 @@
 """The section `data`: where the sentence pairs come from, how they are cleaned and split."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -27,33 +28,44 @@ TAG_NAME = "^[A-Za-z0-9_@-]{1,30}$"
 CORPUS_PATHS = ("path", "train_path", "validation_path", "test_path")  # of the data section
 PathOrPair = Annotated[Path | tuple[Path, Path] | None, BeforeValidator(_path_or_pair)]
 LanguageCode = Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
-Source = Literal[
-    "pickle",
-    "tsv",
-    "parallel",
-    "table",
-    "tmx",
-    "xliff",
-    "po",
-    "everyday",
-    "sample",
-    "imported",
-    "multi30k",
-    "tatoeba",
-    "opus",
-    "mtdata",
-    "hub",
-]
-ENDINGS: Mapping[str, tuple[str, ...]] = {
-    "tmx": (".tmx", ".tmx.gz"),
-    "xliff": (".xlf", ".xliff", ".sdlxliff", ".mqxliff", ".mxliff", ".xlf.gz", ".xliff.gz"),
-    "po": (".po",),
+
+
+@dataclass(frozen=True)
+class SourceRules:
+    """How the section may name the corpus of a source."""
+
+    path: Literal["needed", "optional", "refused"] = "needed"
+    """Optional: without one, it is downloaded; refused: it is built in, or has no files."""
+    splits: bool = True
+    """Whether users may name the files of splits: `train_path` and others."""
+    fields: tuple[str, ...] = ()
+    """Further fields that it alone takes, with other sources that list them."""
+    endings: tuple[str, ...] = ()
+    """How the names of its files end; the source follows from them."""
+
+
+_XLIFF = (".xlf", ".xliff", ".sdlxliff", ".mqxliff", ".mxliff", ".xlf.gz", ".xliff.gz")
+SOURCES: Mapping[str, SourceRules] = {
+    "pickle": SourceRules("optional"),
+    "tsv": SourceRules(),
+    "parallel": SourceRules(),
+    "table": SourceRules(fields=("columns",)),
+    "tmx": SourceRules(endings=(".tmx", ".tmx.gz")),
+    "xliff": SourceRules(endings=_XLIFF),
+    "po": SourceRules(endings=(".po",)),
+    "everyday": SourceRules("refused"),
+    "sample": SourceRules("refused"),
+    "imported": SourceRules("refused"),  # the text of a model that others trained
+    "multi30k": SourceRules("optional", splits=False),
+    "tatoeba": SourceRules("optional", splits=False),
+    "opus": SourceRules(splits=False),
+    "mtdata": SourceRules(splits=False),
+    "hub": SourceRules(splits=False, fields=("subset", "revision", "columns")),
 }
-"""How the names of the files of translation tools end, by source."""
-_NAMED = ("multi30k", "tatoeba", "opus", "mtdata", "hub")  # known by name; take no files of splits
-_BUILT_IN = ("everyday", "sample")
-_UNKNOWN = "imported"  # the text of a model that others trained
-_DOWNLOADED = ("pickle", "multi30k", "tatoeba")  # if no path is given
+if TYPE_CHECKING:
+    Source = str
+else:
+    Source = Literal[tuple(SOURCES)]
 
 
 class CorpusConfig(Section):
@@ -97,26 +109,25 @@ class CorpusConfig(Section):
     def _source_follows_from_ending(cls, values: object) -> object:
         if isinstance(values, dict) and "source" not in values:
             name = str(values.get("path") or values.get("train_path")).lower()
-            found = [each for each, endings in ENDINGS.items() if name.endswith(endings)]
+            found = [each for each, rules in SOURCES.items() if name.endswith(rules.endings)]
             return {**values, "source": found[0]} if found else values
         return values
 
     def broken_rules(self) -> Iterator[BrokenRule]:
         """Yield the violated rules; at most one about paths."""
-        splits = [f for f in ("train_path", "validation_path", "test_path") if getattr(self, f)]
+        rules, splits = SOURCES[self.source], [f for f in CORPUS_PATHS[1:] if getattr(self, f)]
         paths = ["path", *splits] if self.path else splits
         corpus = self.path or self.train_path
-        if self.source in (*_BUILT_IN, _UNKNOWN) and paths:
-            kind = "is built in" if self.source in _BUILT_IN else "has no files"
-            message = f"source `{self.source}` {kind}; remove {', '.join(paths)}"
+        if rules.path == "refused" and paths:
+            message = f"source `{self.source}` takes no paths; remove {', '.join(paths)}"
             yield ("source", *paths), message
-        elif self.source in _NAMED and splits:
+        elif not rules.splits and splits:
             message = f"source `{self.source}` takes no files of splits; remove {', '.join(splits)}"
             yield ("source", *splits), message
         elif self.path and self.train_path:
             yield ("path", "train_path"), "`path` and `train_path` cannot both be set"
-        elif self.source not in (*_BUILT_IN, *_DOWNLOADED, _UNKNOWN) and not corpus:
-            wanted = "`path`" if self.source in _NAMED else "`path` or `train_path`"
+        elif rules.path == "needed" and not corpus:
+            wanted = "`path` or `train_path`" if rules.splits else "`path`"
             message = f"source `{self.source}` needs {wanted}"
             yield ("source", "path", "train_path"), message
         elif splits and not corpus:
@@ -124,12 +135,10 @@ class CorpusConfig(Section):
                 f"{' and '.join(splits)} set without `train_path` or `path`; set one of them too"
             )
             yield ("source", "path", "train_path", *splits), message
-        readers = {"subset": ("hub",), "revision": ("hub",), "columns": ("hub", "table")}
-        for name, sources in readers.items():
-            if getattr(self, name) and self.source not in sources:
-                message = (
-                    f"`{name}` applies to `source: {' or '.join(sources)}`, not to `{self.source}`"
-                )
+        for name in ("subset", "revision", "columns"):
+            if getattr(self, name) and name not in rules.fields:
+                sources = " or ".join(each for each, its in SOURCES.items() if name in its.fields)
+                message = f"`{name}` applies to `source: {sources}`, not to `{self.source}`"
                 yield (name, "source"), message
 
 

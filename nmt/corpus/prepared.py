@@ -171,7 +171,7 @@ class PreparedData:
         )
 
     @property
-    def shares(self) -> list[tuple[int, float]] | None:
+    def mixing_weights(self) -> list[tuple[int, float]] | None:
         """Number of training pairs of each corpus, and its share of an epoch.
 
         None if each pair occurs once per epoch.

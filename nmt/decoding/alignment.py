@@ -40,8 +40,8 @@ def align(translator: Translator, line: str, translation: Translation) -> list[t
 
 def _touching(translator: Translator, line: str) -> set[int]:
     """Return which parts of a line follow the part before them without a space."""
-    cut, found, number = translator.cut(line), set(), 0
-    for sentence, gap in zip(cut.sentences[:-1], cut.gaps[1:], strict=False):
+    split, found, number = translator.split(line), set(), 0
+    for sentence, gap in zip(split.sentences[:-1], split.gaps[1:], strict=False):
         number += len(translator.segments(sentence))
         if not gap:
             found.add(number)
@@ -52,7 +52,7 @@ def _skipped(translator: Translator, line: str) -> dict[int, int]:
     """Return how many words without text precede a part, by the number of the part."""
     found: dict[int, int] = {}
     number = 0
-    for sentence in translator.cut(line).sentences:
+    for sentence in translator.split(line).sentences:
         parts = len(translator.segments(sentence))
         if not parts:
             found[number] = found.get(number, 0) + len(sentence.split())

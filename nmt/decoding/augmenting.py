@@ -22,11 +22,12 @@ from nmt.config.data import DataConfig
 from nmt.corpus.sources.readers import MAX_LINE_BYTES, read_lines
 from nmt.corpus.text.cleaning import Cleaner
 from nmt.decoding.translator import Translation, Translator
+from nmt.echo import echo
 from nmt.errors import UserError, writing
 from nmt.files.checksums import checksum
 from nmt.files.locks import locked
 from nmt.files.output_files import replacing
-from nmt.progress import Bar, announce
+from nmt.progress import Bar
 
 _LINES_AT_A_TIME = 1024
 _CHRF = CHRF()
@@ -34,18 +35,18 @@ _CHRF = CHRF()
 
 @dataclass(frozen=True)
 class Augmentation:
-    """How pairs are made, and which of them are kept.
-
-    translation_first: whether the first column has the translation, not the line; n_best:
-    translations of a line; min_probability: least mean probability of a translation's tokens; back:
-    translator for the round trip: a translation is kept if the chrF of its back-translation against
-    the line is at least min_chrf
-    """
+    """How pairs are made, and which of them are kept."""
 
     translation_first: bool
+    """Whether the first column has the translation, not the line."""
     n_best: int = 1
+    """Number of translations of a line."""
     min_probability: float = 0.0
+    """Least mean probability of a translation's tokens."""
     back: Translator | None = None
+    """Translator for the round trip: a translation is kept if the chrF of its back-translation
+    against the line is at least min_chrf.
+    """
     min_chrf: float = 0.0
 
     def pairs(
@@ -149,7 +150,7 @@ def augment(
                     _write_progress(record, progress)
                     bar.update(len(chunk))
             except (KeyboardInterrupt, SystemExit):  # SIGTERM
-                announce(
+                echo(
                     f"interrupted after {progress.lines:,} lines; run the same command again to "
                     "continue"
                 )

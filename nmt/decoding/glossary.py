@@ -45,15 +45,15 @@ class Term:
 
 @dataclass(frozen=True)
 class Match:
-    """A term in a text.
-
-    text: the term as written there; start: its first character; number: of a noun, if known
-    """
+    """A term in a text."""
 
     term: Term
     text: str
+    """The term as written there."""
     start: int
+    """The place of its first character."""
     number: Number | None = None
+    """Singular or plural, of a noun, if known."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
-from nmt.config.data import ENDINGS, DataConfig
+from nmt.config.data import SOURCES, DataConfig
 from nmt.corpus.sources.registry import open_corpus
 
 _END = re.compile(r"[\s.!?…]*$")
@@ -28,7 +28,7 @@ class Memory:
         given = DataConfig.model_validate(
             {"path": path, "source_language": source, "target_language": target}
         )
-        if given.source not in ENDINGS:
+        if not SOURCES[given.source].endings:
             given = given.model_copy(update={"source": "tsv"})
         exact: dict[str, str] = {}
         similar: dict[str, tuple[str, str]] = {}

@@ -10,7 +10,7 @@ from nmt.corpus.sources.readers import Pair
 from nmt.corpus.text.cleaning import Cleaner
 from nmt.corpus.text.tags import split_prefix
 from nmt.corpus.text.training_placeholders import insert_in_pair
-from nmt.decoding.search.batches import share_out
+from nmt.decoding.search.batches import make_batches
 from nmt.decoding.translator import Translator
 from nmt.special_tokens import BOS, EOS, PAD
 
@@ -96,7 +96,7 @@ def _score(model: "Transformer", pairs: Sequence[tuple[list[int], list[int]]]) -
     device = model.output.weight.device
     costs = [len(source) + len(target) for source, target in pairs]
     with TORCH_LOCK, torch.inference_mode():
-        for batch in share_out(costs, _BATCH_TOKENS):
+        for batch in make_batches(costs, _BATCH_TOKENS):
             source = pad([pairs[i][0] for i in batch]).to(device)
             target_in = pad([[BOS, *pairs[i][1][:-1]] for i in batch]).to(device)
             labels = pad([pairs[i][1] for i in batch]).to(device)

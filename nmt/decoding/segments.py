@@ -20,7 +20,7 @@ from nmt.corpus.text.cleaning import Cleaner
 from nmt.corpus.text.languages import two_letters
 from nmt.corpus.text.parts import Part, Splitter, TextRules
 from nmt.corpus.text.placeholders import count_missing_placeholders
-from nmt.corpus.text.sentences import CutText, cut
+from nmt.corpus.text.sentences import SplitText, split_sentences
 from nmt.corpus.text.tags import split_prefix
 from nmt.corpus.tokenizers.tokenizers import Tokenizers
 from nmt.corpus.tokenizers.words import WordTokenizer
@@ -41,17 +41,16 @@ _CLOSING = re.compile(r"\W?[.!?…]+")  # a token; \W: SentencePiece's mark of a
 
 @dataclass(frozen=True)
 class TrainingLines:
-    """Facts about the source lines of training.
-
-    longest: length in tokens that nearly none exceeded; one_sentence_per_line: in nearly all lines,
-    so that sentences are translated one by one; growth: target tokens per source token,
-    0 if translations may have any length; usual: mean length in tokens, 0 if unknown
-    """
+    """Facts about the source lines of training."""
 
     longest: int
+    """Length in tokens that nearly none exceeded."""
     one_sentence_per_line: bool
+    """Whether nearly all lines were single sentences, so that these are translated one by one."""
     growth: float = 0.0
+    """Target tokens per source token, 0 if translations may have any length."""
     usual: int = 0
+    """Mean length in tokens, 0 if unknown."""
 
     @classmethod
     def of(cls, report: PreparationReport, decoding: DecodingConfig) -> "TrainingLines":
@@ -67,33 +66,31 @@ class TrainingLines:
 
 @dataclass(frozen=True)
 class Segment:
-    """A part of a sentence with the ids that the model reads.
-
-    ids: with <eos>; prefix: the tag of its line; terms: what the translation must contain;
-    beginning: what it must begin with, as the model writes it
-    """
+    """A part of a sentence with the ids that the model reads."""
 
     part: Part
     ids: list[int]
+    """The ids of its tokens, with <eos>."""
     prefix: str = ""
+    """The tag of its line."""
     terms: tuple["TermConstraint", ...] = ()
+    """What the translation must contain."""
     beginning: str = ""
+    """What it must begin with, as the model writes it."""
 
 
 @dataclass(frozen=True)
 class TermConstraint:
-    """A term of the glossary: one of its forms, as the model writes them, must be written.
-
-    fitting: those forms that agree with the source in number, which a further search requires;
-    attached: whether no space precedes it in the source, as after a quotation mark; forbidden:
-    forms of other words, which must not be written
-    """
+    """A term of the glossary: one of its forms, as the model writes them, must be written."""
 
     term: Term
     forms: tuple[str, ...]
     fitting: tuple[str, ...]
+    """Those forms that agree with the source in number, which a further search requires."""
     attached: bool
+    """Whether no space precedes it in the source, as after a quotation mark."""
     forbidden: tuple[str, ...] = ()
+    """Forms of other words, which must not be written."""
 
 
 class Segmenter:
@@ -131,13 +128,13 @@ class Segmenter:
 
     # ------------------------------------------------------------------------------ before a search
 
-    def sentences(self, line: str) -> CutText:
-        """Cut a line into parts to translate separately, each with the line's tag."""
+    def split(self, line: str) -> SplitText:
+        """Split a line into parts to translate separately, each with the line's tag."""
         prefix, text = split_prefix(self._data, line)
-        found = cut(text, self._data.source_language, self._one_sentence_per_line)
-        return CutText([prefix + sentence for sentence in found.sentences], found.gaps)
+        found = split_sentences(text, self._data.source_language, self._one_sentence_per_line)
+        return SplitText([prefix + sentence for sentence in found.sentences], found.gaps)
 
-    def cut(self, line: str) -> list[Segment]:
+    def segment(self, line: str) -> list[Segment]:
         """Return the segments of a sentence, each with its tag; none if it has no text."""
         own, text = split_prefix(self._data, line)
         prefix = own or self._prefix
@@ -149,7 +146,7 @@ class Segmenter:
         Each sentence of the text begins another segment. Raises `UserError` for characters that the
         model cannot write.
         """
-        given = cut(text, self._data.target_language, self._one_sentence_per_line)
+        given = split_sentences(text, self._data.target_language, self._one_sentence_per_line)
         sentences = [sentence for sentence in given.sentences if sentence.strip()]
         if len(sentences) > len(segments):
             rest = " ".join(sentences[len(segments) - 1 :])

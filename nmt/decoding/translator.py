@@ -15,7 +15,7 @@ from nmt.config.data import DataConfig
 from nmt.config.decoding import DecodingConfig
 from nmt.corpus.text.parts import surround
 from nmt.corpus.text.placeholders import fill_placeholders
-from nmt.corpus.text.sentences import CutText
+from nmt.corpus.text.sentences import SplitText
 from nmt.corpus.text.tags import address_prefix, split_prefix
 from nmt.corpus.text.target_words import TargetWords
 from nmt.corpus.tokenizers.tokenizers import Tokenizers
@@ -45,29 +45,31 @@ class OutdatedError(UserError):
 
 @dataclass(frozen=True)
 class Translation:
-    """The translation of a line.
-
-    text: the translation; score: sum of the length-normalized log-probabilities of its parts;
-    complete: False if the length limit truncated it; parts: number of parts that were translated
-    separately, at least one per sentence with text; sentences: their number; in_proportion: False
-    if the length of a part is unusual for its source; log_probability: of all tokens; tokens: their
-    number, including each <eos>; missing_terms: terms of the glossary that it lacks; unknown: what
-    the model could not read in the source, see `Segmenter.unknown`; from_memory: whether it was
-    taken from the translation memory; found: each part with its hypothesis, see `Translator.traces`
-    """
+    """The translation of a line."""
 
     text: str
     score: float
+    """Sum of the length-normalized log-probabilities of its parts."""
     complete: bool = True
+    """False if the length limit truncated it."""
     parts: int = 1
+    """Number of parts that were translated separately, at least one per sentence with text."""
     sentences: int = 1
+    """The number of sentences with text."""
     in_proportion: bool = True
+    """False if the length of a part is unusual for its source."""
     log_probability: float = 0.0
+    """The sum over all tokens, each <eos> included."""
     tokens: int = 0
+    """The number of tokens, each <eos> included."""
     missing_terms: tuple[Term, ...] = ()
+    """Terms of the glossary that it lacks."""
     unknown: tuple[str, ...] = ()
+    """What the model could not read in the source, see `Segmenter.unknown`."""
     from_memory: bool = False
+    """Whether it was taken from the translation memory."""
     found: "tuple[tuple[Segment, Hypothesis], ...]" = field(default=(), repr=False, compare=False)
+    """Each part with its hypothesis, see `Translator.traces`."""
 
     @property
     def mean_probability(self) -> float:
@@ -77,20 +79,19 @@ class Translation:
 
 @dataclass(frozen=True)
 class Trace:
-    """A translation with its tokens.
-
-    source: source tokens, as many as `source_ids`, ending with <eos>; target: target tokens,
-    without <eos>, as `text` joins them; hypothesis: their ids and scores; before, after:
-    what stands around it in the translation. Placeholders are replaced by their words.
-    """
+    """A translation with its tokens, in which placeholders are replaced by their words."""
 
     source: list[str]
+    """Source tokens, as many as `source_ids`, ending with <eos>."""
     source_ids: list[int]
     target: list[str]
+    """Target tokens, without <eos>, as `text` joins them."""
     hypothesis: Hypothesis
+    """The ids and scores of the target."""
     text: str
     before: str = ""
     after: str = ""
+    """`before` and `after` stand around it in the translation."""
 
 
 class Translator:
@@ -151,9 +152,9 @@ class Translator:
             self._target_words,
         )
 
-    def cut(self, text: str) -> CutText:
-        """Cut text at line breaks, and into sentences if training had one per line."""
-        return self._segments.sentences(text)
+    def split(self, text: str) -> SplitText:
+        """Split text at line breaks, and into sentences if training had one per line."""
+        return self._segments.split(text)
 
     def translate(self, lines: Sequence[str]) -> list[Translation]:
         """Return the best translation of each line; that of an empty line is empty."""
@@ -161,12 +162,12 @@ class Translator:
 
     def begin(self, sentences: Sequence[str], text: str) -> list[str]:
         """Return the beginning of the translation of each sentence, of a text that begins so."""
-        begun = self.cut(text).sentences
+        begun = self.split(text).sentences
         last = len(sentences) - 1
-        shares = [*begun[:last], " ".join(begun[last:])] if sentences else []
-        if shares and text[-1:].isspace():
-            shares[-1] += " "
-        return [*shares, *[""] * (len(sentences) - len(shares))]
+        parts = [*begun[:last], " ".join(begun[last:])] if sentences else []
+        if parts and text[-1:].isspace():
+            parts[-1] += " "
+        return [*parts, *[""] * (len(sentences) - len(parts))]
 
     def stream(
         self, lines: Iterable[str], n_best: int = 1, beginnings: Iterable[str] | None = None
@@ -209,8 +210,10 @@ class Translator:
         divide: bool = True,
         beginnings: Sequence[str] | None = None,
     ) -> list[list[Translation]]:
-        cut = [self.cut(line) for line in lines]
-        parts = [[self._segments.cut(sentence) for sentence in each.sentences] for each in cut]
+        split = [self.split(line) for line in lines]
+        parts = [
+            [self._segments.segment(sentence) for sentence in each.sentences] for each in split
+        ]
         for line, text in zip(parts, beginnings or (), strict=False):
             if text.strip() and (own := [part for sentence in line for part in sentence]):
                 rest = iter(self._segments.begin(own, text))
@@ -220,13 +223,13 @@ class Translator:
         found = iter(search(segments, n))
         return [
             self._join(each, [[x for _ in sentence for x in next(found)] for sentence in line])
-            for each, line in zip(cut, parts, strict=True)
+            for each, line in zip(split, parts, strict=True)
         ]
 
     def segments(self, line: str) -> list[Segment]:
         """Return the parts of a line that are translated separately; none for a blank one."""
-        sentences = self.cut(line).sentences
-        return [segment for sentence in sentences for segment in self._segments.cut(sentence)]
+        sentences = self.split(line).sentences
+        return [segment for sentence in sentences for segment in self._segments.segment(sentence)]
 
     def trace(self, line: str) -> list[Trace]:
         """Translate one line and keep the tokens: one trace per part, none for an empty line.
@@ -254,7 +257,7 @@ class Translator:
         return Trace([*read, SPECIALS[EOS]], ids, written, best, text, part.before, part.after)
 
     def _join(
-        self, line: CutText, found: list[list[tuple[Segment, list[Hypothesis]]]]
+        self, line: SplitText, found: list[list[tuple[Segment, list[Hypothesis]]]]
     ) -> list[Translation]:
         """Put a line's options together from those of each segment of each sentence."""
         parts = [options for sentence in found for _, options in sentence]
@@ -266,7 +269,7 @@ class Translator:
         return [option for option in options if option.text] or options[:1]
 
     def _translation(
-        self, line: CutText, found: list[list[tuple[Segment, list[Hypothesis]]]], rank: int
+        self, line: SplitText, found: list[list[tuple[Segment, list[Hypothesis]]]], rank: int
     ) -> Translation:
         chosen = [
             [(segment, options[min(rank, len(options) - 1)]) for segment, options in sentence]

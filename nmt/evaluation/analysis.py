@@ -41,23 +41,23 @@ class Scored:
 
 @dataclass(frozen=True)
 class Analysis:
-    """An analysis of translations.
-
-    by_rare_words: with and without a word, in source or reference, that occurs fewer than 5 times
-    in training; training_targets: translations equal to a training target; empty: empty
-    translations of non-empty sources; cut: truncated by the length limit; repeating: with the same
-    words twice in a row, unlike the reference; worst: the sentences with the lowest chrF, worst
-    first
-    """
+    """An analysis of translations."""
 
     sentences: int
     by_length: list[Group]
     by_rare_words: list[Group]
+    """With and without a word, in source or reference, that occurs fewer than 5 times in
+    training."""
     training_targets: int
+    """Translations equal to a training target."""
     empty: int
-    cut: int
+    """Empty translations of non-empty sources."""
+    truncated: int
+    """Truncated by the length limit."""
     repeating: int
+    """With the same words twice in a row, unlike the reference."""
     worst: list[Scored]
+    """The sentences with the lowest chrF, worst first."""
 
     def __str__(self) -> str:
         lines = [
@@ -69,7 +69,7 @@ class Analysis:
         faults = {
             "equal to a training target": self.training_targets,
             "empty": self.empty,
-            "cut at the length limit": self.cut,
+            "cut at the length limit": self.truncated,
             "repeating words": self.repeating,
         }
         lines.append("translations")
@@ -139,7 +139,7 @@ def analyse(
         by_rare_words=group([int(not is_rare) for is_rare in rare], ("some", "none")),
         training_targets=sum(seen.is_target(target(t.text)) for t in translations),
         empty=sum(not t.text for e, t in pairs if split_prefix(data, e.source)[1].strip()),
-        cut=sum(not t.complete for t in translations),
+        truncated=sum(not t.complete for t in translations),
         repeating=sum(not _repeated(t.text) <= _repeated(e.reference) for e, t in pairs),
         worst=sorted(scored, key=lambda sentence: sentence.chrf)[:_WORST],
     )

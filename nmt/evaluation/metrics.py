@@ -26,18 +26,18 @@ _SEED = 12345  # sacrebleu's own default
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Corpus scores, their signatures, and 95% bootstrap confidence intervals (Koehn 2004).
-
-    bleu, chrf: 0–100, higher is better; ter: edits per 100 reference words, lower is better;
-    intervals: low and high, around the bootstrap mean; empty without bootstrap
-    """
+    """Corpus scores, their signatures, and 95% bootstrap confidence intervals (Koehn 2004)."""
 
     bleu: float
+    """0–100, higher is better."""
     chrf: float
+    """0–100, higher is better."""
     ter: float
+    """Edits per 100 reference words, lower is better."""
     sentences: int
     signatures: dict[str, str]
     intervals: dict[str, tuple[float, float]]
+    """Low and high, around the bootstrap mean; empty without bootstrap."""
 
     def __str__(self) -> str:
         lines = []

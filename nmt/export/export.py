@@ -3,7 +3,7 @@
 The export is what `nmt.decoding.engines.conversion` writes, but with tokens instead of ids in the
 vocabularies, plus the tokenizers, which CTranslate2 does not handle. For subwords it also contains
 a program, `nmt/export/translate.py`, with the same pre- and postprocessing as `nmt translate`,
-but without its second search if copied words are lost. The modules of nmt that it imports are
+but without its second search if placeholders are missing. The modules of nmt that it imports are
 copied beside it.
 
 The format of `transformers` is in `nmt/export/transformers.py`.

@@ -318,12 +318,7 @@ class _Weights:
     def _output(self, here: str, there: str) -> Iterator[tuple[str, Array]]:
         """Yield a layer whose output is d_model wide."""
         yield f"{there}.weight", self._take(f"{here}.weight")[self._order]
-        is_attention = here.endswith("attention.output")
-        name, size = f"{here}.bias", self._model.d_model
-        yield (
-            f"{there}.bias",
-            (self._bias(name, size) if is_attention else self._take(name))[self._order],
-        )
+        yield f"{there}.bias", self._bias(f"{here}.bias", self._model.d_model)[self._order]
 
     def _norm(self, here: str, there: str) -> Iterator[tuple[str, Array]]:
         for kind in ("weight", "bias"):

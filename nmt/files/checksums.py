@@ -1,11 +1,13 @@
-"""Checksums (SHA-256) of files; weights and datastores carry theirs in their own header.
+"""Checksums (SHA-256) of files, which detect damage that a parser would miss.
 
-The checksum of such a safetensors file covers all its bytes, with zeros in place of the checksum
-itself. It is stored in the header, so the rest of the file need not be read to get it.
+Weights and datastores carry theirs in their own header. It covers all bytes of the safetensors
+file, with zeros in place of the checksum itself, and the rest need not be read to get it. Those of
+other files are listed in a file beside them: `prepared.json`, or SHA256SUMS of a converted model.
 """
 
 import hashlib
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO
 
@@ -21,6 +23,11 @@ def checksum(path: Path) -> str:
     """Return the SHA-256 of a file's bytes, in hexadecimal."""
     with path.open("rb") as file:
         return _of_rest(file, b"")
+
+
+def checksums(files: Iterable[Path]) -> dict[str, str]:
+    """Return the checksums of files by their names, in alphabetical order."""
+    return {path.name: checksum(path) for path in sorted(files)}
 
 
 def sign(path: Path) -> None:
@@ -65,8 +72,13 @@ def require_undamaged(weights: Path) -> None:
         raise unreadable_weights(weights, ValueError(DAMAGED))
 
 
-def is_damaged(path: Path) -> bool:
-    """Return whether bytes of a signed file have changed; False for files of older versions."""
+def is_damaged(path: Path, listed: str | None = None) -> bool:
+    """Return whether bytes of a file have changed; False if it was written without a checksum.
+
+    listed: its checksum in a file beside it; None: the one in its own header counts
+    """
+    if listed:
+        return checksum(path) != listed
     with path.open("rb") as file:
         header = _read_header(file)
         found = _recorded(header, CHECKSUM)

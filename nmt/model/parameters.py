@@ -43,10 +43,8 @@ def _parameters(config: ModelConfig, source_size: int, target_size: int) -> Name
 
 
 def _self_attention(config: ModelConfig, name: str) -> Named:
-    widths = _widths(config)
-    yield from _linear(
-        f"{name}.query_key_value", sum(widths), config.d_model, config.attention_bias
-    )
+    width, bias = sum(_widths(config)), config.attention_bias
+    yield from _linear(f"{name}.query_key_value", width, config.d_model, bias)
     yield from _output(config, name)
 
 

@@ -42,17 +42,15 @@ CLEAREST = 4  # number of heads in the picture of the clearest ones
 
 @dataclass(frozen=True)
 class AttentionMap:
-    """The weights of one kind of attention for one sentence.
-
-    weights: (layers, heads, queries, keys), where rows sum to one; queries, keys: the tokens. A
-    query of the decoder is labelled with the token that it predicts, its keys with the tokens that
-    it has read. The last query is <eos>, or (cut) if the length limit was reached.
-    """
+    """The weights of one kind of attention for one sentence."""
 
     kind: AttentionKind
     queries: list[str]
+    """Tokens; in the decoder those predicted, the last one <eos>, or (cut) at the length limit."""
     keys: list[str]
+    """Tokens; in the decoder those that it has read."""
     weights: NDArray[np.float32]
+    """(layers, heads, queries, keys), where rows sum to one."""
 
     @property
     def average(self) -> NDArray[np.float32]:
@@ -147,7 +145,7 @@ def read_attention(
     if not segments:
         raise UserError('the sentence is empty; give some words, as in "oscar likes to code"')
     if len(segments) > 1:
-        sentences = len(translator.cut(sentence).sentences)
+        sentences = len(translator.split(sentence).sentences)
         why = (
             f"the text has {sentences} sentences, which are translated separately"
             if sentences > 1

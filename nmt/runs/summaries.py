@@ -34,21 +34,21 @@ VALIDATION_COLUMNS = (
 
 @dataclass(frozen=True)
 class RunSummary:
-    """A row of the table; None for values that do not exist yet.
-
-    config: the file that the run was started with, None for runs of earlier versions; overrides:
-    fields given with `--set`; pairs: training pairs; bleu: of the best weights, on validation;
-    changed: when it was last trained, in Unix time
-    """
+    """A row of the table; None for values that do not exist yet."""
 
     name: str
     config: str | None
+    """The file that the run was started with, None for runs of earlier versions."""
     overrides: list[str]
+    """Fields given with `--set`."""
     pairs: int
+    """Training pairs."""
     parameters: int | None
     updates: int | None
     bleu: float | None
+    """Of the best weights, on validation."""
     changed: float
+    """When it was last trained, in Unix time."""
 
     def row(self) -> list[str]:
         """Return the cells of `RUN_COLUMNS`."""

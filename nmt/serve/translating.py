@@ -26,7 +26,7 @@ from nmt.serve.limits import Limits
 from nmt.serve.served_run import ServedRun
 
 if TYPE_CHECKING:
-    from nmt.corpus.text.sentences import CutText
+    from nmt.corpus.text.sentences import SplitText
     from nmt.decoding.translator import Translation
 
 _LINE_BREAK = re.compile(r"[\n\r\f]")
@@ -57,10 +57,10 @@ class TextTranslator:
                 400, f"Invalid request: {texts} texts exceed the limit ({self._limits.sentences})"
             )
 
-    async def cut(self, run: ServedRun, texts: Sequence[str]) -> "list[CutText]":
+    async def split(self, run: ServedRun, texts: Sequence[str]) -> "list[SplitText]":
         """Split texts into sentences; raises `ApiError` if there are too many."""
         self.require_length(texts)
-        found = await anyio.to_thread.run_sync(lambda: list(map(run.translator.cut, texts)))
+        found = await anyio.to_thread.run_sync(lambda: list(map(run.translator.split, texts)))
         sentences = sum(len(each.sentences) for each in found)
         if sentences > self._limits.sentences:
             raise ApiError(
@@ -79,7 +79,7 @@ class TextTranslator:
         keep_symbols: do not translate sentences without letters, as in documents
         """
         data = run.folder.config.data
-        cuts = await self.cut(run, texts)
+        cuts = await self.split(run, texts)
         found = iter(await self._translate(run, cuts, n, keep_symbols))
         results = []
         for each in cuts:
@@ -97,7 +97,7 @@ class TextTranslator:
         return results
 
     async def _translate(
-        self, run: ServedRun, cuts: "Sequence[CutText]", n: int, keep_symbols: bool
+        self, run: ServedRun, cuts: "Sequence[SplitText]", n: int, keep_symbols: bool
     ) -> "list[list[Translation] | list[None]]":
         """Translate all sentences; [None] for those that stay as they are."""
         sentences = [sentence for each in cuts for sentence in each.sentences]
@@ -128,7 +128,7 @@ class TextTranslator:
     ) -> list[list[Part]]:
         """Translate formatted texts; see `format_words`."""
         # In both HTML and .docx, a line break within text is only a space.
-        cuts = await self.cut(run, [_LINE_BREAK.sub(" ", each.text) for each in texts])
+        cuts = await self.split(run, [_LINE_BREAK.sub(" ", each.text) for each in texts])
         found = iter(await self._translate(run, cuts, 1, keep_symbols=True))
         results = []
         for formatted, each in zip(texts, cuts, strict=True):

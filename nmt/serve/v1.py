@@ -161,7 +161,7 @@ async def translate(
     run = _choose_run(service, body)
     run = await service.adapted(run, body.glossary, body.address)
     texts = [body.text] if isinstance(body.text, str) else body.text
-    cuts = await service.translator.cut(run, texts)
+    cuts = await service.translator.split(run, texts)
     sentences = [sentence for each in cuts for sentence in each.sentences]
     if (body.attention or body.beam) and len(sentences) > _MOST_INSPECTED:
         raise ApiError(400, f"Invalid request: more than {_MOST_INSPECTED} sentences to inspect")

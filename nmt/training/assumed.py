@@ -41,18 +41,18 @@ _FREE = {"aten.detach", "aten.empty", "aten.empty_like", "aten.new_empty", "aten
 
 @dataclass(frozen=True)
 class Card:
-    """Figures from a GPU's datasheet.
-
-    memory: bytes; bandwidth: bytes per second; float32, float16, bfloat16: dense FLOP per
-    second of matrix products, with float32 accumulation for the 16-bit types; 0 if not supported.
-    float32 is the speed in TF32, which training uses, where the card has it.
-    """
+    """Figures from a GPU's datasheet."""
 
     memory: float
+    """Bytes."""
     bandwidth: float
+    """Bytes per second."""
     float32: float
+    """Dense FLOP per second of matrix products, in TF32, which training uses, if it has that."""
     float16: float
+    """The same in float16 with float32 accumulation; 0 if not supported."""
     bfloat16: float
+    """The same in bfloat16 with float32 accumulation; 0 if not supported."""
 
     @property
     def precision(self) -> torch.dtype:

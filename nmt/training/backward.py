@@ -117,7 +117,7 @@ def backward_in_shards(
     sums = []
     for first in range(0, count, at_once):
         numbers = range(first, first + at_once)
-        shards = [batch.share(number, count) for number in numbers]
+        shards = [batch.shard(number, count) for number in numbers]
         generators = [seed.generator(number) for number in numbers]
         sums.append(_backward_in_parallel(loss, shards, divisor, generators))
     losses, cross_entropies = zip(*sums, strict=True)

@@ -26,18 +26,18 @@ _POOL_BATCHES = 100  # sentences are sorted by length within pools of about this
 
 @dataclass(frozen=True)
 class Batch:
-    """Sentence pairs, padded on the right.
-
-    source: (batch, source), each sentence's tokens and <eos>; target_in: (batch, target), <sos> and
-    the tokens; target_out: (batch, target), the tokens and <eos>; label_indices: (tokens,), indices
-    of labels that are not padding in the flattened target_out, computed on the CPU because a GPU
-    would have to synchronize
-    """
+    """Sentence pairs, padded on the right."""
 
     source: Tensor
+    """(batch, source), each sentence's tokens and <eos>."""
     target_in: Tensor
+    """(batch, target), <sos> and the tokens."""
     target_out: Tensor
+    """(batch, target), the tokens and <eos>."""
     label_indices: Tensor
+    """(tokens,), indices of labels that are not padding in the flattened target_out, computed on
+    the CPU because a GPU would have to synchronize.
+    """
 
     @property
     def tokens(self) -> int:
@@ -48,7 +48,7 @@ class Batch:
         """Return the number of pairs."""
         return len(self.source)
 
-    def share(self, number: int, count: int) -> "Batch":
+    def shard(self, number: int, count: int) -> "Batch":
         """Return every `count`-th pair, starting with pair `number`."""
         if count == 1:
             return self
@@ -112,14 +112,13 @@ class Batch:
 
 @dataclass(frozen=True)
 class Epoch:
-    """The batches of an epoch.
-
-    order: the pair indices of each batch; source, target: all sentences, as segmented in this epoch
-    """
+    """The batches of an epoch."""
 
     order: list[NDArray[np.int64]]
+    """The pair indices of each batch."""
     source: Sequences
     target: Sequences
+    """All sentences, as segmented in this epoch."""
 
     @property
     def tokens(self) -> int:
@@ -130,14 +129,14 @@ class Epoch:
     def batches(self, skip: int = 0, rank: int = 0, size: int = 1) -> Iterator[Batch]:
         """Yield the batches after the first `skip`.
 
-        With several processes, process `rank` of `size` reads only its share of each batch, every
-        size-th pair. If a batch has too few pairs, the share is a pair without labels.
+        With several processes, process `rank` of `size` reads only its shard of each batch, every
+        size-th pair. If a batch has too few pairs, the shard is a pair without labels.
         """
         for pairs in self.order[skip:]:
-            share = pairs[rank::size]
-            read = share if len(share) else pairs[:1]
+            shard = pairs[rank::size]
+            read = shard if len(shard) else pairs[:1]
             batch = Batch.from_ids(self.source.rows(read), self.target.rows(read))
-            yield batch if len(share) else batch.without_labels()
+            yield batch if len(shard) else batch.without_labels()
 
 
 class BatchPlan:
@@ -151,7 +150,7 @@ class BatchPlan:
         self.usable: NDArray[np.int64] = np.flatnonzero(self._lengths <= max_length)
         if not len(self.usable):
             raise UserError("model.max_length: every training pair is longer; raise it")
-        self._shares = prepared.shares
+        self._mixing_weights = prepared.mixing_weights
         self._tagged = prepared.tagged
         self._corpora = _corpora(prepared)
         self._samplers = _samplers(prepared, self._given)
@@ -216,7 +215,7 @@ class BatchPlan:
         for pool in np.array_split(shuffled, min(self._pools(), len(shuffled))):
             ranks = _ranks(all_lengths[pool], corpora[pool])
             by_length = pool[np.argsort(ranks, kind="stable")]
-            batches.extend(self._cut(by_length, all_lengths[by_length].tolist()))
+            batches.extend(self._divide(by_length, all_lengths[by_length].tolist()))
         generator.shuffle(batches)
         return batches
 
@@ -233,7 +232,7 @@ class BatchPlan:
         If a share exceeds the size of its corpus, pairs are repeated; if it is smaller, a new
         sample is drawn for each epoch.
         """
-        if self._shares is None:
+        if self._mixing_weights is None:
             return self.usable
         drawn = []
         for corpus, count in self._counts():
@@ -243,11 +242,11 @@ class BatchPlan:
 
     def _counts(self) -> Iterator[tuple[NDArray[np.int64], int]]:
         """Yield the usable pairs of each corpus, and its number of pairs per epoch."""
-        assert self._shares
-        ends = np.cumsum([size for size, _ in self._shares])
+        assert self._mixing_weights
+        ends = np.cumsum([size for size, _ in self._mixing_weights])
         limits = np.searchsorted(self.usable, ends)
         for corpus, (_, share) in zip(
-            np.split(self.usable, limits[:-1]), self._shares, strict=True
+            np.split(self.usable, limits[:-1]), self._mixing_weights, strict=True
         ):
             if len(corpus):
                 yield corpus, max(1, round(share * len(self.usable)))
@@ -257,7 +256,7 @@ class BatchPlan:
         tokens = int(self._lengths[self.usable].sum())
         return max(1, tokens // (self._config.batch_tokens * _POOL_BATCHES))
 
-    def _cut(self, pairs: NDArray[np.int64], lengths: list[int]) -> Iterator[NDArray[np.int64]]:
+    def _divide(self, pairs: NDArray[np.int64], lengths: list[int]) -> Iterator[NDArray[np.int64]]:
         """Cut pairs into batches of up to `batch_tokens`, including padding."""
         assert self._config.batch_tokens
         start = longest = 0
@@ -328,8 +327,8 @@ def _corpora(prepared: PreparedData) -> NDArray[np.uint16]:
     Other training treats them as one, since mixing lengths in a batch needs more padding.
     """
     sizes = [prepared.report["pairs"]["train"]]
-    if prepared.shares and prepared.tokenizer.run:
-        sizes = [size for size, _ in prepared.shares]
+    if prepared.mixing_weights and prepared.tokenizer.run:
+        sizes = [size for size, _ in prepared.mixing_weights]
     return np.repeat(np.arange(len(sizes), dtype=np.uint16), sizes)
 
 

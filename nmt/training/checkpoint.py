@@ -12,10 +12,10 @@ import torch
 from pydantic import FiniteFloat, NonNegativeFloat, NonNegativeInt, PositiveInt, TypeAdapter
 from torch import Tensor
 
+from nmt.echo import echo
 from nmt.errors import UserError, is_out_of_memory, one_line
 from nmt.files.output_files import replacing
 from nmt.model.transformer import Transformer
-from nmt.progress import announce
 from nmt.runs.folder import RunFolder
 from nmt.training.distributed import Worker
 from nmt.training.optimizers import LossScale, WeightAverage, restore_moments
@@ -30,28 +30,30 @@ _ERRNOS_OF_DAMAGE = {errno.EINVAL, None}
 
 @dataclass
 class Progress:
-    """The progress of a training run.
-
-    epoch: from 1; batch: number of batches done in this epoch; bleu: of the last validation; best:
-    the highest BLEU, or with `training.best: loss` minus the lowest loss; best_loss: of that
-    validation; stale: validations since the best; validated: update of the last validation; loss:
-    summed in this process since then, without label smoothing; loss_tokens: labels since then, in
-    all processes
-    """
+    """The progress of a training run."""
 
     epoch: PositiveInt = 1
+    """Counted from 1."""
     batch: NonNegativeInt = 0
+    """Number of batches done in this epoch."""
     updates: NonNegativeInt = 0
     tokens: NonNegativeInt = 0
     minutes: NonNegativeFloat = 0.0
     bleu: NonNegativeFloat = 0.0
+    """That of the last validation."""
     best: FiniteFloat | None = None
+    """The highest BLEU, or with `training.best: loss` minus the lowest loss."""
     best_loss: NonNegativeFloat = 0.0
+    """The loss of that validation."""
     best_update: NonNegativeInt = 0
     stale: NonNegativeInt = 0
+    """Validations since the best."""
     validated: NonNegativeInt = 0
+    """Update of the last validation."""
     loss: FiniteFloat = 0.0
+    """Summed in this process since then, without label smoothing."""
     loss_tokens: NonNegativeInt = 0
+    """Labels since then, in all processes."""
     finished: bool = False
 
 
@@ -122,7 +124,7 @@ def load_checkpoint(
         worker.gather(None)  # now all processes have read it
         if worker.is_main:
             previous.replace(current)  # so that the next save does not keep the damaged one
-            announce(
+            echo(
                 error.cause,
                 f"continuing from the previous checkpoint, update {progress.updates}; best, last "
                 "and averaged weights are untouched",

@@ -8,7 +8,8 @@ from typing import Any
 from nmt.config.data import DataConfig
 from nmt.config.training import TrainingConfig
 from nmt.corpus.text.tags import split_prefix
-from nmt.progress import Bar, announce
+from nmt.echo import echo
+from nmt.progress import Bar
 from nmt.runs.folder import Validation
 from nmt.training.checkpoint import Progress
 from nmt.training.limits import ends_early
@@ -132,7 +133,7 @@ class ProgressBar:
             left = min(left, self._settings.max_minutes - progress.minutes)
         if left > 0:
             earlier = ", or earlier" if ends_early(self._settings) else ""
-            announce(f"at this speed, training will finish in {duration(left)}{earlier}")
+            echo(f"at this speed, training will finish in {duration(left)}{earlier}")
 
     def wants_report(self, progress: Progress) -> bool:
         """Return whether a report is due; reading the loss forces a GPU to synchronize."""
@@ -151,11 +152,11 @@ class ProgressBar:
 
 def show_validation(line: Validation, best: bool, data: DataConfig) -> None:
     """Print the metrics and sample translations of a validation; data: for the tags of samples."""
-    announce(
+    echo(
         f"update {line['update']:,}, epoch {line['epoch']}, {line['minutes']:.1f} min: "
         f"training loss {line['train_loss']:.3f}, validation loss {line['loss']:.3f}, "
         f"perplexity {line['perplexity']:.2f}, accuracy {line['accuracy']:.1%}, "
         f"BLEU {line['bleu']:.2f}{' (best)' if best else ''}"
     )
     for sample in line["samples"]:
-        announce(f"  {split_prefix(data, sample['source'])[1]}  →  {sample['translation']}")
+        echo(f"  {split_prefix(data, sample['source'])[1]}  →  {sample['translation']}")

@@ -2,7 +2,7 @@
 
 torchrun --nproc-per-node=2 -m nmt -- train --config multi30k.yaml
 
-Each process (worker) has the whole model and a share of every batch; `DistributedDataParallel`
+Each process (worker) has the whole model and a shard of every batch; `DistributedDataParallel`
 averages the gradients (Li et al. 2020, https://arxiv.org/abs/2006.15704). Apart from that, the
 workers exchange only a few numbers and strings, sent between CPUs by gloo, so that no GPU has to
 synchronize.

@@ -40,31 +40,33 @@ _BUSY = 0.3  # processors used by other programs; above this, the estimate is un
 
 @dataclass(frozen=True)
 class DryRun:
-    """Measurements of a few updates and one translation, and estimates for the whole run.
-
-    batch: (pairs, source, target), the shape of the largest batch; tokens: labels in an update on
-    it; update_seconds: time of the second such update (the first is a warm-up); speeds: lowest and
-    highest, in labels per second; busy: processors used by other processes at the same time;
-    peak_memory: in bytes, None on systems that do not report it; decode_seconds: for one sentence
-    up to its length limit, which an untrained model usually reaches; updates, minutes: estimates
-    for the whole run, excluding validation, as (lowest, highest); limit: the field that ends it;
-    ends_early: whether validation may end it earlier
-    """
+    """Measurements of a few updates and one translation, and estimates for the whole run."""
 
     parameters: int
     device: str
     batch: tuple[int, int, int]
+    """(pairs, source, target), the shape of the largest batch."""
     accumulate: int
     tokens: int
+    """Labels in an update on it."""
     update_seconds: float
+    """Time of the second such update (the first is a warm-up)."""
     speeds: tuple[float, float]
+    """Lowest and highest, in labels per second."""
     busy: float
+    """Processors used by other processes at the same time."""
     peak_memory: int | None
+    """In bytes, None on systems that do not report it."""
     decode_seconds: float
+    """For one sentence up to its length limit, which an untrained model usually reaches."""
     updates: tuple[int, int]
+    """An estimate for the whole run, excluding validation, as (lowest, highest)."""
     minutes: tuple[float, float]
+    """An estimate for the whole run, excluding validation, as (lowest, highest)."""
     limit: str
+    """The field that ends it."""
     ends_early: bool
+    """Whether validation may end it earlier."""
 
     def __str__(self) -> str:
         pairs, source, target = self.batch

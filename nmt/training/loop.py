@@ -17,11 +17,11 @@ from nmt.config.choices import Weights
 from nmt.config.config import Config
 from nmt.corpus.prepared import PreparedData
 from nmt.decoding.loading import choose_engine
+from nmt.echo import echo
 from nmt.files.output_files import replacing
 from nmt.model.transformer import Transformer, count_parameters
 from nmt.model.weights import save_weights
 from nmt.ops.threads import prefetch
-from nmt.progress import announce
 from nmt.runs.folder import RunFolder, Validation, quality
 from nmt.training.batches import Batch, BatchPlan, Epoch
 from nmt.training.checkpoint import Progress
@@ -108,7 +108,7 @@ class Trainer:
         Returns whether anything was left to train.
         """
         if self.is_complete:
-            announce(f"{self.folder.path} is already trained: {self._limit()}")
+            echo(f"{self.folder.path} is already trained: {self._limit()}")
             return False
         self.progress.finished = False
         self._announce()
@@ -128,11 +128,9 @@ class Trainer:
             self.progress.finished = not self._interrupted
             self._save()
         if self._interrupted:
-            announce(
-                f"interrupted after update {self.progress.updates}; continue with", f"  {resume}"
-            )
+            echo(f"interrupted after update {self.progress.updates}; continue with", f"  {resume}")
         else:
-            announce(f"finished: {self._limit()}")
+            echo(f"finished: {self._limit()}")
         # A signal may have arrived while the last checkpoint was saved.
         [requested] = self.worker.largest(self._interruption.requested)
         if requested:
@@ -218,25 +216,25 @@ class Trainer:
     def _announce(self) -> None:
         pairs = self.prepared.report["pairs"]["train"]
         several = f" with {self.worker.size} processes" if self.worker.size > 1 else ""
-        announce(
+        echo(
             f"{self.folder.path}: {count_parameters(self.state.model):,} parameters, {pairs:,} "
             f"pairs, up to {self.last_update:,} updates on {self.worker.device}{several}"
         )
         if self.settings.target_bleu:
-            announce(f"ends when validation reaches {self.settings.target_bleu:g} BLEU")
+            echo(f"ends when validation reaches {self.settings.target_bleu:g} BLEU")
         if self.plan.too_long:
-            announce(
+            echo(
                 f"skipped: {self.plan.too_long:,} training pairs longer than model.max_length "
                 f"{self.config.model.max_length}"
             )
         if self.validator.too_long:
-            announce(
+            echo(
                 f"{self.validator.too_long:,} validation pairs are longer than model.max_length, "
                 "so they count for BLEU only"
             )
         if 1 < self.last_update <= self.settings.warmup_updates:
             reached = learning_rate(self.settings, self.last_update, self.last_update)
-            announce(
+            echo(
                 f"warm-up ({self.settings.warmup_updates:,} updates) takes up all of training: the "
                 f"learning rate reaches {reached:.2g} and never falls; lower "
                 "training.warmup_updates"
@@ -260,7 +258,7 @@ class Trainer:
         best = self.progress.best_update == line["update"]
         show_validation(line, best, self.config.data)
         if skipped := self.state.loss_scale.skipped:
-            announce(f"  {skipped:,} updates skipped so far due to float16 overflow")
+            echo(f"  {skipped:,} updates skipped so far due to float16 overflow")
 
     def _keep_validated(self, model: Transformer) -> None:
         if not self.worker.is_main:

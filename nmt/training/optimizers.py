@@ -42,7 +42,9 @@ OPTIMIZERS: dict[str, OptimizerKind] = {
 def make_optimizer(model: nn.Module, config: TrainingConfig) -> torch.optim.Optimizer:
     """Return the optimizer of the weights that are not frozen.
 
-    Weight decay applies to all of them, vectors included, as PyTorch's optimizers do by default.
+    Weight decay applies to all of them, vectors included, as PyTorch's optimizers do by default. To
+    spare vectors would take two groups of parameters, which would number the moments in existing
+    checkpoints differently; no shipped configuration decays weights.
     """
     parameters = [p for p in model.parameters() if p.requires_grad]
     kind = OPTIMIZERS[config.optimizer]

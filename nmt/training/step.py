@@ -113,7 +113,7 @@ class TrainingState:
 
         All losses are divided by the tokens of all batches together, so that four quarters
         of a batch give the same gradient as the whole. Likewise with several workers: `batches` are
-        this worker's shares, and the loss is summed over workers.
+        this worker's shards, and the loss is summed over workers.
         """
         if not self.model.training:  # check first: setting the mode of every module takes 0.2 ms
             self.model.train()

@@ -20,8 +20,8 @@ from nmt.decoding.engines.conversion import convert
 from nmt.decoding.glossary import Glossary
 from nmt.decoding.search.datastore import weights_of
 from nmt.device import choose_device
+from nmt.echo import echo
 from nmt.files.checksums import identity
-from nmt.progress import announce
 from nmt.runs.finding import open_run
 from nmt.runs.folder import RunFolder
 from nmt.runs.lifecycle import claimed, create_run, discard_beginning
@@ -68,7 +68,7 @@ def train(
         except BaseException:
             if worker.is_main and run.has_only_begun:
                 again = resuming_command(run, worker)
-                announce("interrupted before the first checkpoint; start again with", f"  {again}")
+                echo("interrupted before the first checkpoint; start again with", f"  {again}")
             raise
         # Also if already finished: it may have been killed here.
         if worker.is_main and run.weights("best").exists():
@@ -105,8 +105,8 @@ def _begin(config: Config, run: RunFolder, worker: Worker) -> Trainer:
     prepared = _prepare(config, worker)
     if worker.is_main:
         if inherited := prepared.report.get("inherited"):
-            announce(*format_inherited(inherited))
-        announce(*format_corpora(prepared.report, prepared.shares))
+            echo(*format_inherited(inherited))
+        echo(*format_corpora(prepared.report, prepared.mixing_weights))
     trainer = Trainer(config, prepared, run, worker)
     if worker.is_main:
         create_run(run.path, config, prepared)

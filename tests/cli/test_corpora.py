@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from nmt.cli.app import app
 from nmt.config.data import DataConfig
 from nmt.corpus.prepared import Example
-from nmt.corpus.sources.catalogue import list_corpora
+from nmt.corpus.sources.registry import list_corpora
 from nmt.corpus.text.tags import tag_prefix
 from nmt.decoding.translator import Translation
 from nmt.errors import UserError

@@ -412,11 +412,11 @@ def test_a_section_must_contain_fields(path: Path, value: str) -> None:
         ),
         (
             "data: {source: sample, path: a, test_path: b}",
-            "data: source `sample` is built in; remove path, test_path",
+            "data: source `sample` takes no paths; remove path, test_path",
         ),
         (
             "data: {source: sample, validation_path: a}",
-            "data: source `sample` is built in; remove validation_path",
+            "data: source `sample` takes no paths; remove validation_path",
         ),
     ],
 )

@@ -67,7 +67,7 @@ def test_all_pairs_are_used_and_reported_by_corpus(make: Make, tmp_path: Path) -
     assert f"corpus           b: read 100, train {report['corpora'][1]['train']}" in format_report(
         report
     )
-    assert prepared.shares is None
+    assert prepared.mixing_weights is None
 
 
 def test_held_out_pairs_come_from_the_chosen_corpora_and_are_removed_from_the_others(
@@ -138,8 +138,8 @@ def epochs(prepared: PreparedData, count: int) -> list[list[int]]:
 
 def test_each_corpus_has_its_share_of_every_epoch(make: Make, tmp_path: Path) -> None:
     prepared = prepare(make({"weight": 1}, {"weight": 3, "held_out": False}), tmp_path / "out")
-    assert prepared.shares == [(160, 0.25), (100, 0.75)]
-    printed = format_report(prepared.report, prepared.shares)
+    assert prepared.mixing_weights == [(160, 0.25), (100, 0.75)]
+    printed = format_report(prepared.report, prepared.mixing_weights)
     assert "corpus           b: read 100, train 100, 75.0% of each epoch" in printed
     first, second, third, fourth, *_ = drawn = epochs(prepared, 40)
     for epoch in drawn:
@@ -185,7 +185,7 @@ def test_in_fine_tuning_each_corpus_has_its_share_of_every_batch(
 def test_a_temperature_repeats_the_smaller_corpus(make: Make, tmp_path: Path) -> None:
     prepared = prepare(make({}, {"held_out": False}, mixing_temperature=2), tmp_path / "out")
     small, large = 100**0.5, 160**0.5
-    assert prepared.shares == [
+    assert prepared.mixing_weights == [
         (160, pytest.approx(large / (small + large))),
         (100, pytest.approx(small / (small + large))),
     ]
@@ -229,9 +229,9 @@ def test_a_tag_is_a_token_in_front_of_the_source(make: Make, tmp_path: Path) -> 
         assert tagged == sorted(tagged, reverse=True)
         segmenter = Segmenter(prepared.tokenizers, prepared.data, TrainingLines(60, True), 60)
         number = tokenizer.encode(TAGS[0])[-1]
-        [segment] = segmenter.cut(tag_prefix(prepared.data, "news") + "I see the tree.")
+        [segment] = segmenter.segment(tag_prefix(prepared.data, "news") + "I see the tree.")
         assert number in segment.ids[:2]
-        [plain] = segmenter.cut("I see the tree.")
+        [plain] = segmenter.segment("I see the tree.")
         assert number not in plain.ids
         assert segment.ids[-len(plain.ids) + 1 :] == plain.ids[1:]
 
@@ -295,7 +295,7 @@ def test_held_out_pairs_keep_their_tag(make: Make, tmp_path: Path) -> None:
 def test_every_part_of_a_long_line_has_the_tag(make: Make, tmp_path: Path) -> None:
     prepared = prepare(make({"tag": "news"}, {}), tmp_path / "out")
     segmenter = Segmenter(prepared.tokenizers, prepared.data, TrainingLines(12, False), 60)
-    segments = segmenter.cut(tag_prefix(prepared.data, "news") + "I see the tree. " * 4)
+    segments = segmenter.segment(tag_prefix(prepared.data, "news") + "I see the tree. " * 4)
     assert len(segments) == 4
     assert all(segment.part.text.startswith(TAGS[0]) for segment in segments)
 
@@ -309,9 +309,9 @@ def test_a_character_of_tags_that_the_model_lacks_is_not_a_tag(make: Make, tmp_p
     prepared = prepare(make({}, {}), tmp_path / "out")
     segmenter = Segmenter(prepared.tokenizers, prepared.data, TrainingLines(60, True), 60)
     source = f"{TAGS[0]} I see the tree."
-    assert segmenter.cut(source) == segmenter.cut("I see the tree.")
-    for sentence in segmenter.sentences(f"I sleep. {source}").sentences:
-        assert TAGS[0] not in segmenter.cut(sentence)[0].part.text
+    assert segmenter.segment(source) == segmenter.segment("I see the tree.")
+    for sentence in segmenter.split(f"I sleep. {source}").sentences:
+        assert TAGS[0] not in segmenter.segment(sentence)[0].part.text
     assert show_tag(prepared.data, source) == source
     assert tag_and_text(make({"tag": "news"}, {}).data, f"{TAGS[1]} I see.")[0] is None
 

@@ -9,7 +9,7 @@ import torch
 from nmt.cli.writing import align_lines
 from nmt.config.data import DataConfig
 from nmt.config.decoding import DecodingConfig
-from nmt.corpus.text.sentences import CutText
+from nmt.corpus.text.sentences import SplitText
 from nmt.corpus.tokenizers.tokenizers import Tokenizers
 from nmt.corpus.tokenizers.vocabulary import Vocabulary
 from nmt.corpus.tokenizers.words import WordTokenizer
@@ -89,7 +89,7 @@ def test_an_untranslated_sentence_does_not_shift_later_words(
     translator = SimpleNamespace(
         translate=lambda lines: [Translation("b a", -3.0)],
         traces=lambda translation: parts,
-        cut=lambda line: CutText(["a", "b", "a"], ["", "\n", "\n", ""]),
+        split=lambda line: SplitText(["a", "b", "a"], ["", "\n", "\n", ""]),
         segments=lambda sentence: [sentence],
         tokenizers=SimpleNamespace(source=WORDS, target=WORDS),
         pytorch=SimpleNamespace(models=[None]),
@@ -101,7 +101,9 @@ def test_an_untranslated_sentence_does_not_shift_later_words(
 def test_sentences_without_a_space_between_them_share_a_word(trained_run: RunFolder) -> None:
     translator = load_translator(trained_run, engine="pytorch", device="cpu")
     apart = "Anna sings today. Ben swims today."
-    assert len(translator.cut(apart).sentences) == len(translator.cut("sings.Ben").sentences) == 2
+    assert (
+        len(translator.split(apart).sentences) == len(translator.split("sings.Ben").sentences) == 2
+    )
 
     translation, pairs = aligned(translator, apart.replace(". ", "."))
     text = translation.text

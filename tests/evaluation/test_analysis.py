@@ -97,8 +97,8 @@ def test_only_empty_translations_of_sentences_are_counted() -> None:
 
 
 def test_truncated_translations_are_counted() -> None:
-    assert analysed(("x", "y", "z"), ("x", "y", "z"), complete=False).cut == 2
-    assert analysed(("x", "y", "z")).cut == 0
+    assert analysed(("x", "y", "z"), ("x", "y", "z"), complete=False).truncated == 2
+    assert analysed(("x", "y", "z")).truncated == 0
 
 
 @pytest.mark.parametrize(

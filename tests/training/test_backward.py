@@ -73,12 +73,12 @@ def test_gradients_in_bfloat16_are_close_to_those_in_float32(by_threads: bool) -
 
 
 def test_shares_partition_the_batch() -> None:
-    shares = [BATCH.share(number, 2) for number in range(2)]
-    assert [len(share) for share in shares] == [101, 100]
-    assert sum(share.tokens for share in shares) == BATCH.tokens
-    together = torch.cat([share.target_out[share.target_out != 0] for share in shares])
+    shards = [BATCH.shard(number, 2) for number in range(2)]
+    assert [len(share) for share in shards] == [101, 100]
+    assert sum(share.tokens for share in shards) == BATCH.tokens
+    together = torch.cat([share.target_out[share.target_out != 0] for share in shards])
     assert torch.equal(together.sort()[0], BATCH.target_out[BATCH.target_out != 0].sort()[0])
-    for share in shares:
+    for share in shards:
         labels = share.target_out.flatten()
         assert torch.equal(labels[share.label_indices], labels[labels != 0])
 

@@ -92,8 +92,8 @@ def test_batches_respect_the_token_limit(toy_config: MakeConfig, prepared: Prepa
 def test_a_batch_is_filled_up_to_the_token_limit(
     toy_config: MakeConfig, prepared: PreparedData
 ) -> None:
-    cut = plan(prepared, toy_config(training={"batch_tokens": 9}))._cut
-    assert [pairs.tolist() for pairs in cut(np.arange(5), [3, 3, 3, 4, 10])] == [
+    divide = plan(prepared, toy_config(training={"batch_tokens": 9}))._divide
+    assert [pairs.tolist() for pairs in divide(np.arange(5), [3, 3, 3, 4, 10])] == [
         [0, 1, 2],
         [3],
         [4],
@@ -232,8 +232,8 @@ def test_processes_share_each_batch(toy_config: MakeConfig, prepared: PreparedDa
     config = toy_config(training={"batch_tokens": None, "batch_sentences": 83})  # 83, 83, 2
     epoch = plan(prepared, config).epoch(1)
     whole = epoch.batches()
-    shares = [epoch.batches(rank=rank, size=3) for rank in range(3)]
-    for batch, *parts in zip(whole, *shares, strict=True):
+    shards = [epoch.batches(rank=rank, size=3) for rank in range(3)]
+    for batch, *parts in zip(whole, *shards, strict=True):
         assert sum(part.tokens for part in parts) == batch.tokens
         with_labels = [part for part in parts if part.tokens]
         assert sum(len(part.source) for part in with_labels) == len(batch.source)

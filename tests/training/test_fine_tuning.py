@@ -133,8 +133,8 @@ def test_mix_adds_the_runs_corpus_without_its_held_out_pairs(
 ) -> None:
     config = config_from(trained_run, "best", given, [], mix=0.3)
     prepared = prepare(config, Path("data"))
-    assert prepared.shares
-    assert [round(share, 3) for _, share in prepared.shares] == [0.7, 0.3]
+    assert prepared.mixing_weights
+    assert [round(share, 3) for _, share in prepared.mixing_weights] == [0.7, 0.3]
     held_out = {e.source for split in ("validation", "test") for e in trained_run.examples(split)}
     former = {source for source, _ in toy_pairs()}
     assert set(text(prepared)) & former == former - held_out

@@ -1,7 +1,7 @@
 """The manifest of prepared data, `prepared.json`: what the folder was made from, and its files.
 
 It is written last and so marks the folder as complete. It is copied into run folders along with the
-small files; its checksums detect damage that a parser would miss.
+small files, whose checksums it lists.
 """
 
 import json
@@ -11,7 +11,7 @@ from pathlib import Path
 from nmt.config.data import DataConfig
 from nmt.config.tokenizer import TokenizerConfig
 from nmt.errors import UserError
-from nmt.files.checksums import DAMAGED, checksum
+from nmt.files.checksums import DAMAGED, checksums, is_damaged
 from nmt.files.json_files import unreadable
 from nmt.files.small_files import read_small
 
@@ -60,7 +60,7 @@ def write_manifest(
         "format": FORMAT,
         "fingerprint": fingerprint,
         "files": {path.name: path.stat().st_size for path in sorted(folder.iterdir())},
-        "checksums": {path.name: checksum(path) for path in run_files(folder)},
+        "checksums": checksums(run_files(folder)),
         "data": data.model_dump(mode="json"),
         "tokenizer": tokenizer.model_dump(mode="json"),
         "inherited": inherited,
@@ -115,8 +115,7 @@ def changed(run_data: Path) -> UserError:
 def require_undamaged(paths: list[Path]) -> None:
     """Raise `UserError` if a file of prepared data does not match the manifest beside it."""
     manifest = read_manifest(paths[0].parent)
-    checksums = manifest.checksums if manifest else {}
+    listed = manifest.checksums if manifest else {}
     for path in paths:
-        promised = checksums.get(path.name)
-        if promised and path.is_file() and checksum(path) != promised:
+        if path.name in listed and path.is_file() and is_damaged(path, listed[path.name]):
             raise unreadable(path, DAMAGED)

@@ -44,8 +44,9 @@ from nmt.corpus.preparing.split_plan import (
     write_splits,
 )
 from nmt.corpus.preparing.statistics import write_statistics
+from nmt.corpus.sources.corpus import Corpus
 from nmt.corpus.sources.readers import Split
-from nmt.corpus.sources.registry import Corpus, open_corpora
+from nmt.corpus.sources.registry import open_corpora
 from nmt.corpus.text.capitals import CASING, Casing
 from nmt.corpus.text.cleaning import Cleaner
 from nmt.corpus.text.training_placeholders import (

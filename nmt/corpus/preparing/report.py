@@ -107,7 +107,7 @@ def length_summary(lengths: NDArray[np.int64]) -> Lengths:
 def format_report(
     report: PreparationReport, epoch: Sequence[tuple[int, float]] | None = None
 ) -> str:
-    """Return the report as readable text; epoch: `PreparedData.shares`."""
+    """Return the report as readable text; epoch: `PreparedData.mixing_weights`."""
     dropped = ", ".join(f"{why} {count:,}" for why, count in report["dropped"].items()) or "none"
     pairs = ", ".join(f"{split} {count:,}" for split, count in report["pairs"].items())
     lines = [f"pairs read       {report['read']:,}", f"dropped          {dropped}"]
@@ -137,7 +137,7 @@ def format_report(
 def format_corpora(
     report: PreparationReport, epoch: Sequence[tuple[int, float]] | None = None
 ) -> list[str]:
-    """Return the facts about the corpora as readable lines; epoch: `PreparedData.shares`."""
+    """Return facts about the corpora as readable lines; epoch: `PreparedData.mixing_weights`."""
     return [f"{name:<17}{fact}" for name, fact in corpus_facts(report, epoch)]
 
 

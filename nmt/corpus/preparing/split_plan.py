@@ -29,8 +29,8 @@ from nmt.corpus.preparing.splitting import (
     sentence_key,
     sentence_keys,
 )
+from nmt.corpus.sources.corpus import Corpus
 from nmt.corpus.sources.readers import Pair, Split
-from nmt.corpus.sources.registry import Corpus
 from nmt.corpus.text.address import address
 from nmt.corpus.text.cleaning import Cleaner
 from nmt.corpus.text.languages import seem_swapped, seem_to_be_in
@@ -308,13 +308,13 @@ def _suspicions(pairs: list[Pair], data: DataConfig) -> Iterator[str]:
     ):
         if seem_to_be_in(other, lines, own) and not seem_swapped(sources, targets, data.languages):
             yield f"many of its {side} seem to be in {other}; check its columns or files"
-    shares = {
+    overlaps = {
         "have the same text on both sides; see data.drop_copies": sum(map(eq, sources, targets)),
         "have no letters; check its columns": sum(
             not (any(map(str.isalpha, x)) and any(map(str.isalpha, y))) for x, y in pairs
         ),
     }
-    for problem, count in shares.items():
+    for problem, count in overlaps.items():
         if count > _MOST_SUSPICIOUS * len(pairs):
             yield f"most of its pairs {problem}"
     if sum(bool(_ENTITY.search(x) or _ENTITY.search(y)) for x, y in pairs) > len(pairs) / 100:

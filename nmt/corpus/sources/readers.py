@@ -8,8 +8,8 @@ in blocks of lines, which is much faster than line by line.
 import bz2
 import codecs
 import gzip
+import logging
 import lzma
-import sys
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -23,8 +23,9 @@ from typing import IO, Literal, TypeAlias, cast
 
 from nmt.corpus.sources.columns import SIDE_NAMES, Columns, find_columns
 from nmt.corpus.text.languages import ALL_COLUMN_NAMES, column_names
-from nmt.errors import UserError, escape_terminal, one_line
+from nmt.errors import UserError, one_line
 
+_LOG = logging.getLogger(__name__)
 MAX_LINE_BYTES = 2**20
 MAX_UNPACKED_BYTES = 4 * 2**30
 _LINES_SEEN = 1000  # to choose columns
@@ -75,7 +76,7 @@ def read_tsv(
                 "and data.columns"
             )
         if not columns.are_first:
-            _say(f"{path}: reading fields {columns.first + 1} and {columns.second + 1}")
+            _warn(f"{path}: reading fields {columns.first + 1} and {columns.second + 1}")
     assert columns
     strays = count = 0
     for number, line in enumerate(chain(head, lines), start=1):
@@ -84,7 +85,7 @@ def read_tsv(
             continue
         if number == 1 and columns.named:
             if columns.are_first:
-                _say(f"{path}: skipping line 1, a header")
+                _warn(f"{path}: skipping line 1, a header")
             continue
         if number == 1 and _names_columns(fields):
             if languages and _are_swapped(fields, languages, target_first):
@@ -92,7 +93,7 @@ def read_tsv(
                     f"{path}: line 1 names the columns {fields[0]}, {fields[1]}, but the first "
                     f"must be in {languages[0]} and the second in {languages[1]}; swap the columns"
                 )
-            _say(f"{path}: skipping line 1, a header")
+            _warn(f"{path}: skipping line 1, a header")
             continue
         if numbered and len(fields) >= 4:
             yield fields[1], fields[3]
@@ -111,12 +112,12 @@ def read_tsv(
         where = f"{path}: {strays:,} of {count:,} lines have a tab within a sentence"
         if strays > _MOST_STRAYS * count:
             raise UserError(f"{where}; remove these tabs, or set source: table and data.columns")
-        _say(f"{where}, and are left out")
+        _warn(f"{where}, and are left out")
 
 
 @cache  # once per file, which is read twice
-def _say(message: str) -> None:
-    print(escape_terminal(message), file=sys.stderr)
+def _warn(message: str) -> None:
+    _LOG.warning(message)
 
 
 def _tabs(fields: list[str]) -> str:

@@ -1,90 +1,40 @@
-"""Opens the corpora that the `data` section of a configuration selects."""
+"""The sources of sentence pairs: one entry for each value of `data.source`."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from textwrap import shorten
 
-from nmt import shipped
-from nmt.config.data import CorpusConfig, CorpusPart, DataConfig
-from nmt.corpus.sources.readers import Pair, Split, read_parallel, read_pickle, read_tsv
+from nmt.config.data import CorpusConfig, CorpusPart, DataConfig, Source
+from nmt.corpus.sources import named
+from nmt.corpus.sources.corpus import Corpus, Listing
+from nmt.corpus.sources.named import english_is_last
+from nmt.corpus.sources.paths import (
+    corpus_name,
+    existing,
+    expanded,
+    given_paths,
+    ignoring_os_errors,
+    parallel_files,
+    single,
+    single_files,
+)
+from nmt.corpus.sources.readers import Split, read_parallel, read_tsv
 from nmt.corpus.sources.translation_files import read_translation_files, translation_files
-from nmt.corpus.text.languages import three_letters
+from nmt.corpus.text.languages import two_letters
 from nmt.errors import UserError
 
-_PACKED = (".gz", ".xz", ".bz2")
-TATOEBA_URL = "https://www.manythings.org/anki/"
-# Tatoeba names the single language, where ISO 639-1 has only the group that it belongs to.
-_TATOEBA_CODES = {"fas": "pes", "lav": "lvs", "msa": "zsm", "nor": "nob", "zho": "cmn"}
-_TATOEBA_LICENCE = "CC BY 2.0 FR, https://tatoeba.org, pairs chosen by https://www.manythings.org"
 # mtdata knows the addresses and papers of corpora, but not their licences.
 _MTDATA_LICENCE = "see the corpus's address in `mtdata list`"
-TUTORIAL_URL = (
-    "https://raw.githubusercontent.com/Rishav09/Neural-Machine-Translation-System/master/"
-    "english-german-both.pkl"
-)
-TUTORIAL_BLOB = "55e268953059f252c5a125652ea67cd9a02e5936"
-MULTI30K_URL = "https://raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw/"
-MULTI30K_BLOBS = {  # git blob ids of the files
-    "test_2016_flickr.cs": "2f2debe490017544d552c03e1433f5055bfc4b0b",
-    "test_2016_flickr.de": "96b762cc43d913a5d23e5ec65acbc58a50d0a9b8",
-    "test_2016_flickr.en": "c3c1142a4d12fa9d7736c81dca0dcea51975477e",
-    "test_2016_flickr.fr": "b182503bf217d5d4d1030874de07bfcf26052b94",
-    "train.cs": "3aed037d88c2d10a7df085e4a156d26fc4d89dbe",
-    "train.de": "3869154c6298e22b3dc9ed3b17fd45bf00276b94",
-    "train.en": "8226b4b333656238e113284cf738778e1287b52e",
-    "train.fr": "9518a79e4aefbd3b99bd5887000c36e6a35de14b",
-    "val.cs": "87ea5d95d679ad19868edd119c13772c83f61a01",
-    "val.de": "0907cab7a248be8e15ac418d517343899351db18",
-    "val.en": "8eb30ab9e5edd301e4c94330713c88513dd43dbc",
-    "val.fr": "ab398432791947b7001173f065764887fb63c346",
+# German–English pairs, according to OPUS' web pages.
+_OPUS = {
+    "News-Commentary/v16": "294,498",
+    "TED2020/v1": "296,354",
+    "Europarl/v8": "1,961,119",
+    "Tatoeba/v2023-04-12": "?",
 }
-_MULTI30K_LICENCE = "for non-commercial research and education; https://github.com/multi30k/dataset"
-MULTI30K_LANGUAGES = ("en", "de", "fr", "cs")
-MULTI30K_SPLITS: Mapping[Split, str] = {
-    "train": "train",
-    "validation": "val",
-    "test": "test_2016_flickr",
-}
-
-
-@dataclass(frozen=True)
-class Corpus:
-    """Sentence pairs in splits; a corpus with only "train" is split later by `prepare`."""
-
-    files: Mapping[Split, tuple[Path, ...]]
-    """The files behind each split, for the fingerprint."""
-    read: Callable[..., Iterator[Pair]]
-    """Reads the files of one split."""
-    swapped: bool = False
-    """Whether the target comes first in the files."""
-    licence: str = ""
-    """The licence; empty for the user's own files."""
-    name: str = ""
-    tag: str | None = None
-    held_out: bool = True
-    has_gaps: bool = False
-    """Whether pairs with an empty side are units without a translation; see `pairs`."""
-
-    def pairs(self, split: Split) -> Iterator[Pair]:
-        """Yield the raw (source, target) text of each pair, without line endings.
-
-        Validation and test splits leave out units without a translation; in training, cleaning
-        counts them. Raises `UserError` if the files are invalid, possibly only after yielding other
-        pairs.
-        """
-        empty = True
-        for first, second in self.read(*self.files[split]):
-            empty = False
-            if self.has_gaps and split != "train" and not (first and second):
-                continue
-            yield (second, first) if self.swapped else (first, second)
-        if empty:
-            names = " and ".join(map(str, self.files[split]))
-            raise UserError(
-                f"{names}: contains no sentence pairs; download or create the file again"
-            )
 
 
 def open_corpora(data: DataConfig, refresh: bool = False) -> list[Corpus]:
@@ -108,11 +58,6 @@ def _select(data: DataConfig, part: CorpusPart) -> DataConfig:
     return data.model_copy(update={**fields, "corpora": ()})
 
 
-def english_is_last(source: str, target: str) -> bool:
-    """Return whether only the target is English; files of pairs then have the target first."""
-    return three_letters(target) == "eng" != three_letters(source)
-
-
 def open_corpus(data: DataConfig, refresh: bool = False) -> Corpus:
     """Find or download the corpus that `data` selects, without reading it.
 
@@ -123,96 +68,116 @@ def open_corpus(data: DataConfig, refresh: bool = False) -> Corpus:
     swapped if English is the target. Raises `UserError` if a file is missing or the corpus lacks a
     language.
     """
-    languages = data.languages
-    english_last = english_is_last(*languages)
-    match data.source:
-        case "pickle":
-            if files := _single_files(data):
-                return Corpus(files, read_pickle, english_last)
-            files = {"train": (_download_tutorial(data, refresh),)}
-            return Corpus(files, read_pickle, english_last, _TATOEBA_LICENCE)
-        case "tsv":
-            _refuse_tables(data)
-            columns = languages[::-1] if english_last else languages
-            read = partial(read_tsv, languages=columns, target_first=english_last)
-            return Corpus(_single_files(data), read, english_last)
-        case "parallel":
-            return Corpus(_parallel_files(data), read_parallel)
-        case "multi30k":
-            files = _multi30k_files(data, refresh)
-            return Corpus(files, read_parallel, licence=_MULTI30K_LICENCE)
-        case "everyday":
-            return Corpus(_everyday_files(data), _read_all_tsv, english_last, "MIT")
-        case "imported":
-            raise UserError(
-                "data.source: the text that an imported model was trained on is unknown; name "
-                "pairs of your own with --config, and omit --mix"
-            )
-        case "sample":
-            return Corpus(_sample_files(data), read_parallel, licence="MIT")
-        case "tatoeba":
-            files = _single_files(data) or {"train": (_download_tatoeba(data, refresh),)}
-            return Corpus(files, read_tsv, english_last, _TATOEBA_LICENCE)
-        case "opus":
-            return _open_opus(data, refresh)
-        case "mtdata":
-            from nmt.corpus.sources.opus import fetch_mtdata, read_mtdata
+    return KINDS[data.source].open(data, refresh)
 
-            fetched = fetch_mtdata(_name(data), refresh)
-            read = partial(read_mtdata, languages=languages)
-            return Corpus({"train": (fetched,)}, read, licence=_MTDATA_LICENCE)
-        case "tmx" | "xliff" | "po":
-            read = partial(read_translation_files, format_=data.source, languages=languages)
-            files = {
-                split: translation_files(_existing(_single(path, data)), data.source)
-                for split, path in _given(data).items()
-            }
-            return Corpus(files, read, has_gaps=True)
-        case "table" | "hub":
-            return _open_table(data, refresh)
+
+def list_corpora(languages: tuple[str, str]) -> Iterator[Listing]:
+    """Yield the corpora that are available by name for a pair of languages, in either direction."""
+    codes = two_letters(languages[0]), two_letters(languages[1])
+    return chain.from_iterable(kind.listed(codes) for kind in KINDS.values())
+
+
+def _open_tsv(data: DataConfig, refresh: bool) -> Corpus:
+    for path in given_paths(data).values():
+        name = single(path, data).name.lower().removesuffix(".gz")
+        if name.endswith((".csv", ".json", ".jsonl", ".parquet", ".arrow")):
+            raise UserError(f"{path}: is not tab-separated; set source: table")
+    english_last = english_is_last(*data.languages)
+    columns = data.languages[::-1] if english_last else data.languages
+    read = partial(read_tsv, languages=columns, target_first=english_last)
+    return Corpus(single_files(data), read, english_last)
+
+
+def _open_parallel(data: DataConfig, refresh: bool) -> Corpus:
+    return Corpus(parallel_files(data), read_parallel)
+
+
+def _open_translation_files(data: DataConfig, refresh: bool) -> Corpus:
+    read = partial(read_translation_files, format_=data.source, languages=data.languages)
+    files = {
+        split: translation_files(existing(single(path, data)), data.source)
+        for split, path in given_paths(data).items()
+    }
+    return Corpus(files, read, has_gaps=True)
+
+
+def _refuse_imported(data: DataConfig, refresh: bool) -> Corpus:
+    raise UserError(
+        "data.source: the text that an imported model was trained on is unknown; name "
+        "pairs of your own with --config, and omit --mix"
+    )
 
 
 def _open_opus(data: DataConfig, refresh: bool) -> Corpus:
     from nmt.corpus.sources.opus import download_opus, opus_licence, read_moses
 
     languages = data.languages
-    path = _expanded(_single(data.path, data)) if data.path else Path()
-    if not _ignoring_os_errors(path.is_file):
+    path = expanded(single(data.path, data)) if data.path else Path()
+    if not ignoring_os_errors(path.is_file):
         if path.suffix.lower() == ".zip":
             raise UserError(f"{path}: no such file; correct data.path, or name a corpus of OPUS")
-        path = download_opus(_name(data), languages, refresh)
+        path = download_opus(corpus_name(data), languages, refresh)
     read = partial(read_moses, languages=languages)
     return Corpus({"train": (path,)}, read, licence=opus_licence(path))
 
 
-def _name(data: DataConfig) -> str:
-    """Return the path as the name of a corpus: with slashes on Windows too."""
-    return _single(data.path, data).as_posix() if data.path else ""
+def _list_opus(languages: tuple[str, str]) -> Iterator[Listing]:
+    from nmt.corpus.sources.download import cache_folder
+    from nmt.corpus.sources.opus import OPUS_URL, opus_licence
+
+    pair = "-".join(sorted(languages))
+    for corpus, german_pairs in _OPUS.items():
+        name, version = corpus.split("/")
+        url = f"{OPUS_URL}OPUS-{corpus}/moses/{pair}.txt.zip"
+        file = cache_folder() / "opus" / f"{name}-{version}-{pair}.zip"
+        licence = opus_licence(file) if file.is_file() else "see LICENSE"
+        licence = shorten(licence, 60, placeholder=" …")
+        pairs = german_pairs if pair == "de-en" else "?"
+        yield Listing(f"source: opus, path: {corpus}", pairs, licence, url, (file,))
+
+
+def _open_mtdata(data: DataConfig, refresh: bool) -> Corpus:
+    from nmt.corpus.sources.opus import fetch_mtdata, read_mtdata
+
+    fetched = fetch_mtdata(corpus_name(data), refresh)
+    read = partial(read_mtdata, languages=data.languages)
+    return Corpus({"train": (fetched,)}, read, licence=_MTDATA_LICENCE)
+
+
+def _list_mtdata(languages: tuple[str, str]) -> Iterator[Listing]:
+    yield Listing("source: mtdata, path: IDENTIFIER", "?", "varies", "`mtdata list`")
 
 
 def _open_table(data: DataConfig, refresh: bool) -> Corpus:
-    from nmt.corpus.sources.tables import files_by_split, hub_files, read_table, table_files
+    from nmt.corpus.sources.tables import files_by_split, read_table, table_files
 
-    languages = data.languages
-    read = partial(read_table, languages=languages, columns=data.columns)
-    if data.source == "hub":
-        files, licence = hub_files(_name(data), data.subset, data.revision, refresh)
-        return Corpus(_require_train(files, data), read, licence=licence)
     found: dict[Split, tuple[Path, ...]] = {}
-    for split, given in _given(data).items():
-        path = _existing(_single(given, data))
+    for split, given in given_paths(data).items():
+        path = existing(single(given, data))
         if data.path and split == "train":
             found |= _require_train(files_by_split(path), data)
         else:
             found[split] = table_files(path)
+    read = partial(read_table, languages=data.languages, columns=data.columns)
     return Corpus(_without_held_out(found, data), read)
 
 
-def _existing(path: Path) -> Path:
-    path = _expanded(path)
-    if not _ignoring_os_errors(path.exists):
-        raise UserError(f"{path}: no such file; check the paths in the config's data section")
-    return path
+def _open_hub(data: DataConfig, refresh: bool) -> Corpus:
+    from nmt.corpus.sources.tables import hub_files, read_table
+
+    files, licence = hub_files(corpus_name(data), data.subset, data.revision, refresh)
+    read = partial(read_table, languages=data.languages, columns=data.columns)
+    return Corpus(_require_train(files, data), read, licence=licence)
+
+
+def _list_hub(languages: tuple[str, str]) -> Iterator[Listing]:
+    from nmt.corpus.sources.tables import downloaded_hub_files
+
+    if {*languages} == {"en", "de"}:
+        address = "https://huggingface.co/datasets/wmt/wmt14"
+        fields = "source: hub, path: wmt/wmt14, subset: de-en"
+        files = tuple(chain(*downloaded_hub_files("wmt/wmt14", "de-en", None).values()))
+        yield Listing(fields, "4,508,785", "see its card", address, files)
 
 
 def _without_held_out(
@@ -237,169 +202,34 @@ def _require_train(
     return dict(files)
 
 
-def _download_tatoeba(data: DataConfig, refresh: bool) -> Path:
-    from nmt.corpus.sources.download import cache_folder, download
-
-    languages = [three_letters(code) for code in data.languages]
-    if languages.count("eng") != 1:
-        raise UserError(
-            f"data: tatoeba pairs English with another language, not {' → '.join(languages)}; set "
-            "source_language and target_language, or use another corpus"
-        )
-    [other] = [language for language in languages if language != "eng"]
-    name = tatoeba_archive(other)
-    return download(TATOEBA_URL + name, cache_folder() / "tatoeba" / name, refresh=refresh)
+def _list_nothing(languages: tuple[str, str]) -> Iterator[Listing]:
+    return iter(())
 
 
-def tatoeba_archive(other: str) -> str:
-    """Return the name of the file with English and another language, given its three letters."""
-    return f"{_TATOEBA_CODES.get(other, other)}-eng.zip"
+@dataclass(frozen=True)
+class SourceKind:
+    """How to open the corpora of a source, and which of them to list."""
+
+    open: Callable[[DataConfig, bool], Corpus]
+    """Finds or downloads the corpus that the section selects; True: downloads it again."""
+    listed: Callable[[tuple[str, str]], Iterator[Listing]] = _list_nothing
+    """Yields its corpora in two languages, given in the codes of two letters."""
 
 
-def _download_tutorial(data: DataConfig, refresh: bool) -> Path:
-    from nmt.corpus.sources.download import cache_folder, download
-
-    _require_languages(data, ("en", "de"), "the corpus of O'Rahilly's tutorial")
-    destination = cache_folder() / "english-german-both.pkl"
-    return download(TUTORIAL_URL, destination, git_blob=TUTORIAL_BLOB, refresh=refresh)
-
-
-def _given(data: DataConfig) -> dict[Split, Path | tuple[Path, Path]]:
-    """Return the paths that are set; `path` counts as training data."""
-    paths: dict[Split, Path | tuple[Path, Path] | None] = {
-        "train": data.path or data.train_path,
-        "validation": data.validation_path,
-        "test": data.test_path,
-    }
-    return {split: path for split, path in paths.items() if path is not None}
-
-
-def _single_files(data: DataConfig) -> dict[Split, tuple[Path, ...]]:
-    return {split: (_file(_single(path, data)),) for split, path in _given(data).items()}
-
-
-def _single(path: Path | tuple[Path, Path], data: DataConfig) -> Path:
-    if isinstance(path, tuple):
-        raise UserError(f"data: source `{data.source}` takes a single path, not a pair")
-    return path
-
-
-def _parallel_files(data: DataConfig) -> dict[Split, tuple[Path, ...]]:
-    return {
-        split: tuple(map(_file, path)) if isinstance(path, tuple) else _pair_of(path, data)
-        for split, path in _given(data).items()
-    }
-
-
-def _sample_files(data: DataConfig) -> dict[Split, tuple[Path, ...]]:
-    _require_languages(data, ("en", "de"), "the sample corpus")
-    splits: tuple[Split, ...] = ("train", "validation", "test")
-    return {split: _pair_of(shipped.SAMPLE_CORPUS / split, data) for split in splits}
-
-
-def _everyday_files(data: DataConfig) -> dict[Split, tuple[Path, ...]]:
-    """Return the files of the built-in corpus; the single words and phrases are training data."""
-    _require_languages(data, ("en", "de"), "the everyday corpus")
-    folder = shipped.EVERYDAY_CORPUS
-    return {
-        "train": tuple(sorted([*folder.glob("train/*.tsv"), *folder.glob("words/*.tsv")])),
-        "validation": (folder / "validation.tsv",),
-        "test": (folder / "test.tsv",),
-    }
-
-
-def _read_all_tsv(*files: Path) -> Iterator[Pair]:
-    return chain.from_iterable(map(read_tsv, files))
-
-
-def _multi30k_files(data: DataConfig, refresh: bool) -> dict[Split, tuple[Path, ...]]:
-    if data.path is None:
-        return _download_multi30k(data, refresh)
-    folder = _expanded(_single(data.path, data))
-    return {split: _pair_of(folder / name, data) for split, name in MULTI30K_SPLITS.items()}
-
-
-def _download_multi30k(data: DataConfig, refresh: bool) -> dict[Split, tuple[Path, ...]]:
-    from nmt.corpus.sources.download import cache_folder, download
-
-    _require_languages(data, MULTI30K_LANGUAGES, "Multi30k")
-    folder = cache_folder() / "multi30k"
-    return {
-        split: tuple(
-            download(
-                f"{MULTI30K_URL}{name}.{language}.gz",
-                folder / f"{name}.{language}.gz",
-                git_blob=MULTI30K_BLOBS[f"{name}.{language}"],
-                refresh=refresh,
-            )
-            for language in data.languages
-        )
-        for split, name in MULTI30K_SPLITS.items()
-    }
-
-
-def _require_languages(data: DataConfig, known: tuple[str, ...], corpus: str) -> None:
-    languages = data.languages
-    if not set(languages) <= set(known) or languages[0] == languages[1]:
-        raise UserError(
-            f"data: {corpus} covers only {', '.join(known)}, not {' → '.join(languages)}; set "
-            "source_language and target_language, or use another corpus"
-        )
-
-
-def _refuse_tables(data: DataConfig) -> None:
-    for path in _given(data).values():
-        name = _single(path, data).name.lower().removesuffix(".gz")
-        if name.endswith((".csv", ".json", ".jsonl", ".parquet", ".arrow")):
-            raise UserError(f"{path}: is not tab-separated; set source: table")
-
-
-def _pair_of(stem: Path, data: DataConfig) -> tuple[Path, Path]:
-    """Return the files STEM.source_language and STEM.target_language; stem may be one of them."""
-    name = stem.name
-    for ending in _PACKED:
-        name = name.removesuffix(ending)
-    for language in data.languages:
-        if name.endswith(f".{language}") and not _candidates(stem, language):
-            stem = stem.with_name(name.removesuffix(f".{language}"))
-            break
-    return _side(stem, data.source_language), _side(stem, data.target_language)
-
-
-def _side(stem: Path, language: str) -> Path:
-    found = _candidates(stem, language)
-    plain = _expanded(Path(f"{stem}.{language}"))
-    return found[0] if found else _file(plain, ", with or without .gz, .xz or .bz2")
-
-
-def _candidates(stem: Path, language: str) -> list[Path]:
-    paths = [_expanded(Path(f"{stem}.{language}{ending}")) for ending in ("", *_PACKED)]
-    return [path for path in paths if _ignoring_os_errors(path.is_file)]
-
-
-def _file(path: Path, note: str = "") -> Path:
-    path = _expanded(path)
-    if not _ignoring_os_errors(path.is_file):
-        problem = f"no such file{note}"
-        if _ignoring_os_errors(path.exists):
-            kind = "a folder" if _ignoring_os_errors(path.is_dir) else "a pipe or device"
-            problem = f"is {kind}, not a file"
-        raise UserError(
-            f"{path}: {problem}; check the paths in the data section of the configuration (with "
-            "--mix, also in the run's config.yaml)"
-        )
-    return path
-
-
-def _ignoring_os_errors(test: Callable[[], bool]) -> bool:
-    try:
-        return test()
-    except OSError:  # no access to a parent folder, or a name that is too long
-        return False
-
-
-def _expanded(path: Path) -> Path:
-    try:
-        return path.expanduser()
-    except RuntimeError:
-        raise UserError(f"{path}: unknown home directory; give the full path") from None
+KINDS: Mapping[Source, SourceKind] = {  # in the order of the list
+    "everyday": SourceKind(named.open_everyday, named.list_everyday),
+    "sample": SourceKind(named.open_sample, named.list_sample),
+    "pickle": SourceKind(named.open_pickle, named.list_pickle),
+    "multi30k": SourceKind(named.open_multi30k, named.list_multi30k),
+    "tatoeba": SourceKind(named.open_tatoeba, named.list_tatoeba),
+    "opus": SourceKind(_open_opus, _list_opus),
+    "hub": SourceKind(_open_hub, _list_hub),
+    "mtdata": SourceKind(_open_mtdata, _list_mtdata),
+    "tsv": SourceKind(_open_tsv),
+    "parallel": SourceKind(_open_parallel),
+    "table": SourceKind(_open_table),
+    "tmx": SourceKind(_open_translation_files),
+    "xliff": SourceKind(_open_translation_files),
+    "po": SourceKind(_open_translation_files),
+    "imported": SourceKind(_refuse_imported),
+}

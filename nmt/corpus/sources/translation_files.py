@@ -11,13 +11,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from nmt.config.data import ENDINGS
+from nmt.config.data import SOURCES
 from nmt.corpus.sources.readers import MAX_LINE_BYTES, Pair
 from nmt.corpus.text.languages import two_letters
 from nmt.errors import UserError, one_line
 from nmt.files.xml_files import Event, read_xml
 
-Format = Literal["tmx", "xliff", "po"]
 _LARGEST_PO = 256 * 2**20  # bytes; polib holds all of it in memory
 # Elements of TMX and XLIFF that hold the original's markup instead of text; <sub>, which may stand
 # within them, is text of another place, such as a tooltip.
@@ -31,29 +30,29 @@ _UNFINISHED = re.compile(
 )
 
 
-def translation_files(path: Path, format_: Format) -> tuple[Path, ...]:
+def translation_files(path: Path, format_: str) -> tuple[Path, ...]:
     """Return the file itself, or all files of this format in a folder and the folders within."""
     if not path.is_dir():
         return (path,)
     found = sorted(
         file
         for file in path.rglob("*")
-        if file.name.lower().endswith(ENDINGS[format_]) and file.is_file()
+        if file.name.lower().endswith(SOURCES[format_].endings) and file.is_file()
     )
     if not found:
-        raise UserError(f"{path}: no file here ends in {' or '.join(ENDINGS[format_])}")
+        raise UserError(f"{path}: no file here ends in {' or '.join(SOURCES[format_].endings)}")
     return tuple(found)
 
 
 def read_translation_files(
-    *paths: Path, format_: Format, languages: tuple[str, str]
+    *paths: Path, format_: str, languages: tuple[str, str]
 ) -> Iterator[Pair]:
     """Yield the (source, target) text of all units of these files.
 
     languages: codes of source and target; regions in the files are ignored. Raises `UserError` if
     the files have units, but none in both languages.
     """
-    readers: dict[Format, Callable[[Path, _Languages], Iterator[Pair]]] = {
+    readers: dict[str, Callable[[Path, _Languages], Iterator[Pair]]] = {
         "tmx": _read_tmx,
         "xliff": _read_xliff,
         "po": _read_po,

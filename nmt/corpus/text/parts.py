@@ -34,13 +34,7 @@ _SHORTEST, _LONGEST = 0.5, 2.5  # of the usual length
 
 @dataclass(frozen=True)
 class TextRules:
-    """What determines how text is read and written.
-
-    unicode, lowercase, plain_punctuation: see `DataConfig`; longest: length of a part
-    in tokens above which it is divided; room: most tokens that the model has positions for;
-    growth: how many target tokens training had per source token, 0 if that is unknown; usual: mean
-    length in tokens; longer texts without punctuation may be several sentences; 0 if unknown
-    """
+    """What determines how text is read and written; the first fields are those of `DataConfig`."""
 
     source_language: str
     target_language: str
@@ -48,9 +42,13 @@ class TextRules:
     lowercase: str
     plain_punctuation: bool
     longest: int
+    """Length of a part in tokens above which it is divided."""
     room: int
+    """Most tokens that the model has positions for."""
     growth: float = 0.0
+    """How many target tokens training had per source token, 0 if that is unknown."""
     usual: int = 0
+    """Mean length in tokens, 0 if unknown; longer run-on texts may be several sentences."""
 
     def in_proportion(self, source: int, target: int) -> bool:
         """Return whether lengths in tokens, of a part and its translation, fit each other."""
@@ -62,25 +60,27 @@ class TextRules:
 
 @dataclass(frozen=True)
 class Part:
-    """A text to translate as a whole.
-
-    raw: as typed; cased: with placeholders; text: the same in the case that the model reads;
-    tokens: of `text`, at most as many as the model has positions for; words: the source text behind
-    each placeholder; written: the same as the translation writes it; before, after: what stands
-    around it in the translation; capitals: whether it was typed in capitals throughout; capital:
-    whether its translation begins with a capital: the source does, but the model does not see it
-    """
+    """A text to translate as a whole."""
 
     raw: str
+    """As typed."""
     cased: str
+    """With placeholders."""
     text: str
+    """The same in the case that the model reads."""
     tokens: list[Any]
+    """Of `text`, at most as many as the model has positions for."""
     words: Mapping[str, str] = field(default_factory=dict)
+    """The source text behind each placeholder."""
     written: Mapping[str, str] = field(default_factory=dict)
+    """The same as the translation writes it."""
     before: str = ""
     after: str = ""
+    """`before` and `after` stand around it in the translation."""
     capitals: bool = False
+    """Whether it was typed in capitals throughout."""
     capital: bool = False
+    """Whether its translation begins with a capital, which the model does not see in the source."""
 
 
 class Splitter:
@@ -138,7 +138,7 @@ class Splitter:
         if not has_text(core):
             return []
         form = plain if self.rules.plain_punctuation else partial(to_known, knows=self._knows)
-        parts = self._cut(form(core), prefix, longest)
+        parts = self._split(form(core), prefix, longest)
         if parts:
             before, after = quotes_of(self.rules.target_language, before, after)
             parts[0] = replace(parts[0], before=before + parts[0].before)
@@ -160,7 +160,7 @@ class Splitter:
                 waiting += text.strip() + " "
         return parts
 
-    def _cut(self, text: str, prefix: str, longest: int) -> list[Part]:
+    def _split(self, text: str, prefix: str, longest: int) -> list[Part]:
         replaced = self._placeholders.insert(text) if self._placeholders else PlaceholderText(text)
         capitals = self._writes_capitals and _in_capitals(replaced.text)
         cased = self._sentence_case(replaced.text) if capitals else replaced.text

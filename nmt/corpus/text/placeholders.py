@@ -83,14 +83,13 @@ _GROUPS = {"en": ",", "de": "."}
 
 @dataclass(frozen=True)
 class Number:
-    """A number in figures, with the currency or unit that belongs to it.
-
-    start, end: its place in the text; written: how the target language writes it
-    """
+    """A number in figures, with the currency or unit that belongs to it."""
 
     start: int
     end: int
+    """It is the text from `start` to before `end`."""
     written: str
+    """How the target language writes it."""
 
 
 def numbers_of(text: str, source: str, target: str) -> Iterator[Number]:
@@ -187,16 +186,16 @@ class PlaceholderText:
 
 @dataclass(frozen=True)
 class PlaceholderRules:
-    """Decides what is replaced with placeholders.
-
-    known: lower-cased words that are kept; only_names: replace only capitalized words;
-    languages: of source and target; knows: whether the vocabulary can spell a text; None: all
-    """
+    """Decides what is replaced with placeholders."""
 
     known: frozenset[str]
+    """Lower-cased words that are kept."""
     only_names: bool
+    """Whether to replace only capitalized words."""
     languages: tuple[str, str]
+    """The codes of source and target."""
     knows: Callable[[str], bool] | None = None
+    """Whether the vocabulary can spell a text; None: all."""
 
     def insert(self, text: str) -> PlaceholderText:
         """Replace addresses, codes, numbers and unknown words with placeholders."""

@@ -17,7 +17,7 @@ _LINE_END = re.compile(r"(?<=\n)")
 
 
 @dataclass(frozen=True)
-class CutText:
+class SplitText:
     """Sentences, and the whitespace around them: `gaps[0]` before the first, and so on."""
 
     sentences: list[str]
@@ -31,13 +31,13 @@ class CutText:
         return "".join(pieces)
 
 
-def cut(text: str, language: str, between_sentences: bool = True) -> CutText:
+def split_sentences(text: str, language: str, between_sentences: bool = True) -> SplitText:
     """Cut text at line breaks and between sentences, or at line breaks only.
 
     language: code of two or three letters; for unknown languages, sentencex applies general rules
 
-    >>> cut("Anna sings.  Ben reads.\\n", "en")
-    CutText(sentences=['Anna sings.', 'Ben reads.'], gaps=['', '  ', '\\n'])
+    >>> split_sentences("Anna sings.  Ben reads.\\n", "en")
+    SplitText(sentences=['Anna sings.', 'Ben reads.'], gaps=['', '  ', '\\n'])
     """
     sentences, gaps = [], [""]
     segment_ = partial(segment, two_letters(language))
@@ -52,10 +52,10 @@ def cut(text: str, language: str, between_sentences: bool = True) -> CutText:
             if sentence:
                 sentences.append(sentence.rstrip())
                 gaps.append(sentence[len(sentences[-1]) :])
-    return CutText(sentences, gaps)
+    return SplitText(sentences, gaps)
 
 
 def has_several(tidied: Sequence[str], language: str) -> list[bool]:
-    """Return which lines have several sentences; faster than `cut`, but for tidied lines only."""
+    """Return which tidied lines have several sentences; faster than `split_sentences`."""
     code = two_letters(language)
     return [len(segment(code, line[:MOST_AT_ONCE])) > 1 for line in tidied]

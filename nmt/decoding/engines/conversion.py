@@ -29,7 +29,7 @@ from nmt.config.choices import Weights
 from nmt.config.model import TRAINING_ONLY, ModelConfig
 from nmt.decoding.engines.interface import unknown_fields, unknown_values
 from nmt.errors import infinite_weights, no_such_weights, unreadable_weights
-from nmt.files.checksums import checksum, identity, require_undamaged
+from nmt.files.checksums import checksums, identity, require_undamaged
 from nmt.files.locks import locked
 from nmt.files.output_files import temporary_folder
 from nmt.model.parameters import parameter_shapes
@@ -102,8 +102,8 @@ def _is_complete(folder: Path) -> bool:
 
 def _checksums(folder: Path) -> str:
     """Return the checksums of all files, as `sha256sum --check` reads them."""
-    files = sorted(path for path in folder.iterdir() if path.name != _CHECKSUMS)
-    return "".join(f"{checksum(path)}  {path.name}\n" for path in files)
+    found = checksums(path for path in folder.iterdir() if path.name != _CHECKSUMS)
+    return "".join(f"{digest}  {name}\n" for name, digest in found.items())
 
 
 def _keep(run: RunFolder, weights: Weights, folder: Path) -> bool:

@@ -14,7 +14,7 @@ from nmt.config.config import Config
 from nmt.config.decoding import DecodingConfig
 from nmt.decoding.engines import conversion
 from nmt.decoding.engines.interface import Constraints, unknown_fields
-from nmt.decoding.search.batches import share_out
+from nmt.decoding.search.batches import make_batches
 from nmt.decoding.search.hypothesis import Hypothesis, best_first, finish
 from nmt.errors import UserError, no_such_device, one_line
 from nmt.runs.folder import RunFolder
@@ -115,7 +115,7 @@ class CTranslate2Search:
             groups = [list(range(len(sources)))]
             if self._library.device == "cpu":
                 groups = _by_limit(groups[0], limits)
-            batches = self._share_out(groups, sources, decoding, hypotheses)
+            batches = self._make_batches(groups, sources, decoding, hypotheses)
         found = self._search(batches, sources, limits, decoding, hypotheses)
         # On a GPU, those that reached their own limit are searched again. This misses a sentence
         # whose longer hypothesis was dropped in favour of shorter ones.
@@ -125,11 +125,11 @@ class CTranslate2Search:
             for i in batch:
                 if limits[i] < highest and any(len(h.ids) >= limits[i] - 1 for h in found[i]):
                     exceeding.append(i)
-        batches = self._share_out(_by_limit(exceeding, limits), sources, decoding, hypotheses)
+        batches = self._make_batches(_by_limit(exceeding, limits), sources, decoding, hypotheses)
         found |= self._search(batches, sources, limits, decoding, hypotheses)
         return [found[i][:n_best] for i in range(len(sources))]
 
-    def _share_out(
+    def _make_batches(
         self,
         groups: list[list[int]],
         sources: Sequence[list[int]],
@@ -143,8 +143,8 @@ class CTranslate2Search:
         batches = []
         for numbers in groups:
             tokens = [len(sources[i]) * hypotheses for i in numbers]
-            shares = share_out(tokens, most, self._library.num_translators)
-            batches += [[numbers[i] for i in batch] for batch in shares]
+            made = make_batches(tokens, most, self._library.num_translators)
+            batches += [[numbers[i] for i in batch] for batch in made]
         return batches
 
     def _search(

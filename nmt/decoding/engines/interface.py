@@ -12,23 +12,24 @@ from nmt.decoding.search.hypothesis import Hypothesis
 
 @dataclass(frozen=True)
 class Constraints:
-    """Constraints that each translation must satisfy before it may end.
-
-    phrases: for each sentence, each a list of phrases, one of which the translation must
-    contain; the tokens of a phrase must be adjacent, and the first is not repeated; continuing:
-    tokens that continue a word, so that a phrase before one of them is only part of a word;
-    closing: for each sentence, the tokens, such as a full stop, that like <eos> may not be written
-    before; beginnings: for each sentence, the text in UTF-8 with which its translation begins;
-    spellings: what each token writes, empty for special tokens; avoided: for each sentence, phrases
-    that its translation must not contain
-    """
+    """Constraints that each translation must satisfy before it may end."""
 
     phrases: Sequence[list[list[list[int]]]]
+    """For each sentence, each a list of phrases, one of which the translation must contain; the
+    tokens of a phrase must be adjacent, and the first is not repeated.
+    """
     continuing: Sequence[int] = ()
+    """Tokens that continue a word, so that a phrase before one of them is only part of a word."""
     closing: Sequence[Sequence[int]] = ()
+    """For each sentence, the tokens, such as a full stop, that like <eos> may not be written
+    before.
+    """
     beginnings: Sequence[bytes] = ()
+    """For each sentence, the text in UTF-8 with which its translation begins."""
     spellings: Sequence[bytes] = ()
+    """What each token writes, empty for special tokens."""
     avoided: Sequence[list[list[int]]] = ()
+    """For each sentence, phrases that its translation must not contain."""
 
     def of(self, sentences: Sequence[int]) -> "Constraints":
         """Return the constraints of these sentences."""

@@ -9,7 +9,7 @@ from nmt.config.choices import Engine, Weights
 from nmt.config.decoding import DecodingConfig
 from nmt.decoding.engines.interface import Constraints
 from nmt.decoding.search.avoided import WithoutPhrases
-from nmt.decoding.search.batches import share_out
+from nmt.decoding.search.batches import make_batches
 from nmt.decoding.search.beam import beam_search
 from nmt.decoding.search.beginnings import WithBeginnings
 from nmt.decoding.search.datastore import Datastore
@@ -102,9 +102,9 @@ class PyTorchSearch:
             alike = [i for i, each in enumerate(groups) if each == count]
             width = max(decoding.hypotheses(n_best), PER_GROUP * count if constraints else 1)
             tokens = [len(sources[i]) * width for i in alike]
-            shared = share_out(tokens, decoding.batch_tokens, threads)
-            batches += [[alike[i] for i in batch] for batch in shared]
-        earlier = count_earlier(sources)  # before they are shared out
+            made = make_batches(tokens, decoding.batch_tokens, threads)
+            batches += [[alike[i] for i in batch] for batch in made]
+        earlier = count_earlier(sources)  # before they are put into batches
 
         def search(batch: list[int]) -> list[list[Hypothesis]]:
             return self._search_batch(

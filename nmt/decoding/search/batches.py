@@ -6,7 +6,7 @@ from collections.abc import Sequence
 _WORTH_A_BATCH = 1000  # tokens; with fewer, splitting a batch gains nothing
 
 
-def share_out(tokens: Sequence[int], limit: int, workers: int = 1) -> list[list[int]]:
+def make_batches(tokens: Sequence[int], limit: int, workers: int = 1) -> list[list[int]]:
     """Group sentences into batches of similar cost, the same number for each worker.
 
     tokens: of each sentence, times its hypotheses; limit: maximum padded tokens of a batch;

@@ -6,17 +6,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A finished translation.
-
-    ids: target tokens without <sos> and <eos>; log_probability: of the tokens, and of <eos> if the
-    model predicted it; score: log-probability divided by the length penalty, used for ranking;
-    complete: False if the length limit ended it
-    """
+    """A finished translation."""
 
     ids: list[int]
+    """Target tokens without <sos> and <eos>."""
     log_probability: float
+    """The sum over the tokens, and <eos> if the model predicted it."""
     score: float
+    """Log-probability divided by the length penalty, used for ranking."""
     complete: bool
+    """False if the length limit ended it."""
 
 
 def length_penalty(length: int, alpha: float, offset: float = 5.0) -> float:

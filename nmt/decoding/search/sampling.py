@@ -53,7 +53,7 @@ class Sampler:
         temperature = max(self._decoding.temperature, torch.finfo(torch.float32).tiny)
         scores = (scores - scores.amax(1, keepdim=True)) / temperature
         probabilities, order = scores.softmax(1).sort(1, descending=True)
-        sums = self._cut(probabilities).cumsum(1)
+        sums = self._truncate(probabilities).cumsum(1)
         numbers = torch.tensor([[self._generators[row].random()] for row in rows])
         drawn = to_device(numbers, sums.device) * sums[:, -1:]
         ranks = torch.searchsorted(sums, drawn, right=True)
@@ -62,7 +62,7 @@ class Sampler:
         tokens = order.gather(1, ranks)
         return logits.log_softmax(1).gather(1, tokens), tokens
 
-    def _cut(self, probabilities: Tensor) -> Tensor:
+    def _truncate(self, probabilities: Tensor) -> Tensor:
         """Zero the tokens that may not be drawn; probabilities: (rows, tokens), descending."""
         top_k, top_p = self._decoding.top_k, self._decoding.top_p
         if top_k:

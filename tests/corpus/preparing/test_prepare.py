@@ -511,6 +511,13 @@ def test_a_file_at_the_output_path_is_not_overwritten(make_config: Make, tmp_pat
     assert (tmp_path / "out").read_text() == "mine"
 
 
+def test_renamed_fields_do_not_change_the_default_folder() -> None:
+    data = {"placeholders": "all", "number_placeholders": True}
+    tokenizer = {"kind": "bpe", "whitespace_as_suffix": True, "subword_regularization": 0.1}
+    config = parse_config({"data": data, "tokenizer": tokenizer}, "test")
+    assert default_folder(config).name == "pickle-b1f64d6b54"  # as under their former names
+
+
 def test_the_default_folder_depends_on_data_and_tokenizer(
     make_config: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,9 +1,12 @@
 """The report of `nmt prepare`, as numbers and as text."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from nmt.corpus.prepared import read_report
 from nmt.corpus.preparing.report import format_report, length_summary
 
 
@@ -63,3 +66,10 @@ def test_placeholders_are_reported_if_there_are_any() -> None:
 
 def test_the_report_says_if_no_pairs_were_dropped() -> None:
     assert format_report(report(dropped={})).split("\n")[1] == "dropped          none"
+
+
+def test_reports_of_earlier_versions_are_read(tmp_path: Path) -> None:
+    former = report(hidden_names=7)
+    del former["with_placeholders"]
+    (tmp_path / "report.json").write_text(json.dumps(former))
+    assert read_report(tmp_path) == report(with_placeholders=7)

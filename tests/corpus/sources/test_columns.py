@@ -41,11 +41,11 @@ def test_the_content_shows_where_the_sentences_are(row, tmp_path: Path) -> None:
     "names", [["id", "en", "de"], ["", "English", "German"], ["score", "src", "tgt"]]
 )
 def test_the_names_in_the_first_line_show_it_too(
-    names: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    names: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     rows = [names, *([str(i), *pair] for i, pair in enumerate(PAIRS))]
     assert read(tmp_path / "pairs.tsv", rows) == PAIRS
-    assert "reading fields 2 and 3" in capsys.readouterr().err
+    assert "reading fields 2 and 3" in caplog.text
 
 
 def test_named_columns_may_be_in_any_order(tmp_path: Path) -> None:
@@ -60,10 +60,10 @@ def test_columns_that_cannot_be_told_apart_are_refused(tmp_path: Path) -> None:
 
 
 def test_few_lines_with_a_tab_within_a_sentence_are_left_out(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path, rows = tmp_path / "pairs.tsv", [list(pair) for pair in PAIRS * 10]
     assert len(read(path, [*rows, ["Oh", "no!", "Oh nein!"]])) == 40
-    assert "1 of 41 lines have a tab within a sentence" in capsys.readouterr().err
+    assert "1 of 41 lines have a tab within a sentence" in caplog.text
     with pytest.raises(UserError, match="tab within a sentence"):
         read(path, [*rows, *[["Oh", "no!", "Oh nein!"]] * 9])

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nmt.config.data import DataConfig
+from nmt.config.data import SOURCES, DataConfig
 from nmt.corpus.sources import download as module
+from nmt.corpus.sources.corpus import Corpus
 from nmt.corpus.sources.download import git_blob_id
-from nmt.corpus.sources.registry import (
+from nmt.corpus.sources.named import (
     MULTI30K_BLOBS,
     MULTI30K_LANGUAGES,
     MULTI30K_SPLITS,
@@ -20,10 +21,9 @@ from nmt.corpus.sources.registry import (
     TATOEBA_URL,
     TUTORIAL_BLOB,
     TUTORIAL_URL,
-    Corpus,
-    Split,
-    open_corpus,
 )
+from nmt.corpus.sources.readers import Split
+from nmt.corpus.sources.registry import KINDS, open_corpus
 from nmt.errors import UserError
 
 TO_ENGLISH = {"source_language": "de", "target_language": "en"}
@@ -46,6 +46,10 @@ def refusal(source: str, **fields: Any) -> str:
     message = str(caught.value)
     assert "\n" not in message
     return message
+
+
+def test_each_source_has_rules_and_an_entry() -> None:
+    assert KINDS.keys() == SOURCES.keys()
 
 
 @pytest.mark.parametrize(

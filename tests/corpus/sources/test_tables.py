@@ -16,9 +16,9 @@ import pytest
 from nmt.config.data import DataConfig
 from nmt.config.yaml_files import parse_config
 from nmt.corpus.preparing.prepare import prepare
-from nmt.corpus.sources.catalogue import list_corpora
+from nmt.corpus.sources.corpus import Corpus
 from nmt.corpus.sources.readers import Split
-from nmt.corpus.sources.registry import Corpus, open_corpus
+from nmt.corpus.sources.registry import list_corpora, open_corpus
 from nmt.corpus.sources.tables import split_names, table_files
 from nmt.errors import UserError
 from tests.pretend_hub import nmt_with_hub, pretend_hub

@@ -4,7 +4,8 @@ from typing import Any
 import pytest
 
 from nmt.config.data import DataConfig
-from nmt.corpus.sources.registry import Corpus, open_corpus
+from nmt.corpus.sources.corpus import Corpus
+from nmt.corpus.sources.registry import open_corpus
 from nmt.errors import UserError
 
 

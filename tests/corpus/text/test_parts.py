@@ -12,7 +12,7 @@ import pytest
 
 from nmt.corpus.text.parts import Part, Splitter, TextRules, surround
 from nmt.corpus.text.placeholders import PlaceholderRules
-from nmt.corpus.text.sentences import cut
+from nmt.corpus.text.sentences import split_sentences
 from nmt.special_tokens import NUMBERS, PLACEHOLDERS
 
 _PAIRS = (
@@ -59,7 +59,7 @@ def model(text: str) -> str:
 
 def translate(line: str, ready: Splitter | None = None) -> str:
     ready = ready or splitter()
-    sentences = cut(line, "en")
+    sentences = split_sentences(line, "en")
     found = [write(ready, ready.parts(each), each) for each in sentences.sentences]
     return sentences.join(found).strip()
 

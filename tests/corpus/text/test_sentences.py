@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sentencex import segment
 
-from nmt.corpus.text.sentences import cut
+from nmt.corpus.text.sentences import split_sentences
 
 
 @pytest.mark.parametrize(
@@ -25,42 +25,45 @@ from nmt.corpus.text.sentences import cut
     ],
 )
 def test_sentences_are_found_and_no_text_is_lost(text: str, sentences: list[str]) -> None:
-    found = cut(text, "en")
+    found = split_sentences(text, "en")
     assert found.sentences == sentences
     assert found.join(sentences) == text
 
 
 def test_codes_of_three_letters_are_understood() -> None:
     text = "Anna kam am 3. Mai. Ben blieb."
-    assert cut(text, "deu") == cut(text, "de")
-    assert cut(text, "deu") != cut(text, "xyz")
+    assert split_sentences(text, "deu") == split_sentences(text, "de")
+    assert split_sentences(text, "deu") != split_sentences(text, "xyz")
 
 
 def test_splitting_takes_linear_time() -> None:
     start = time.process_time()
     for text in (" " * 200_000 + "x", "a " * 100_000, ". " * 100_000, "." * 200_000):
-        assert cut(text, "en").join(cut(text, "en").sentences) == text
+        assert split_sentences(text, "en").join(split_sentences(text, "en").sentences) == text
     assert time.process_time() - start < 10  # quadratic time would be minutes
 
 
 def test_long_lines_are_read_in_parts_and_sentences_stay_whole() -> None:
     with patch("nmt.corpus.text.sentences.segment", wraps=segment) as reading:
-        assert cut("Anna sings today. " * 1000, "en").sentences == ["Anna sings today."] * 1000
-        assert len(cut("“" * 100_000, "en").sentences) == 39
+        assert (
+            split_sentences("Anna sings today. " * 1000, "en").sentences
+            == ["Anna sings today."] * 1000
+        )
+        assert len(split_sentences("“" * 100_000, "en").sentences) == 39
     assert max(len(call.args[1]) for call in reading.call_args_list) <= 5000
 
 
 @pytest.mark.parametrize("after", ["", " Ben reads." * 1000])
 def test_a_sentence_that_is_too_long_is_cut_into_long_pieces_between_words(after: str) -> None:
     long = "word " * 1002 + "end."
-    first, second, *rest = cut(long + after, "en").sentences
+    first, second, *rest = split_sentences(long + after, "en").sentences
     assert f"{first} {second}" == long
     assert min(len(first), len(second)) > 2000
     assert rest == ["Ben reads."] * (1000 if after else 0)
 
 
 def test_text_may_be_split_only_at_line_breaks() -> None:
-    found = cut(" Anna sings. Ben reads.\r\nIda.", "en", between_sentences=False)
+    found = split_sentences(" Anna sings. Ben reads.\r\nIda.", "en", between_sentences=False)
     assert found.sentences == ["Anna sings. Ben reads.", "Ida."]
     assert found.gaps == [" ", "\r\n", ""]
 
@@ -74,6 +77,6 @@ def test_text_may_be_split_only_at_line_breaks() -> None:
 )
 def test_the_splitter_handles_any_text(text: str, at_once: int) -> None:
     with patch("nmt.corpus.text.normalization.MOST_AT_ONCE", at_once):
-        found = cut(text, "en")
+        found = split_sentences(text, "en")
     assert found.join(found.sentences) == text
     assert all(sentence == sentence.strip() != "" for sentence in found.sentences)
