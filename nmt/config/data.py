@@ -58,6 +58,7 @@ SOURCES: Mapping[str, SourceRules] = {
     "imported": SourceRules("refused"),  # the text of a model that others trained
     "multi30k": SourceRules("optional", splits=False),
     "tatoeba": SourceRules("optional", splits=False),
+    "freedict": SourceRules("optional", splits=False),
     "opus": SourceRules(splits=False),
     "mtdata": SourceRules(splits=False),
     "hub": SourceRules(splits=False, fields=("subset", "revision", "columns")),
@@ -86,8 +87,8 @@ class CorpusConfig(Section):
         "folder. table: a file or folder of Parquet, JSON lines, CSV or Arrow. tmx, xliff, po: a "
         "file, from whose ending the source follows, or a folder. parallel: [source, target] "
         "files, or STEM for STEM.en and STEM.de. opus: NAME/VERSION or its zip file. "
-        "mtdata: an identifier. hub: the dataset's name. Without a path, pickle, multi30k and "
-        "tatoeba are downloaded",
+        "mtdata: an identifier. hub: the dataset's name. freedict: a dictionary such as "
+        "eng-deu.tei. Without a path, pickle, multi30k, tatoeba and freedict are downloaded",
     )
     train_path: PathOrPair = Field(
         None, description="training split, if you provide one; same form as `path`"

@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import lzma
 import os
 import re
 import time
@@ -56,7 +57,7 @@ def download(
     """Download `url` to `destination` and return that path; keep an existing valid file.
 
     `git_blob` is the git blob id of the expected content. Without it, any existing file counts as
-    valid unless `refresh` is set, and a new .gz or .zip file is unpacked as a check. Raises
+    valid unless `refresh` is set, and a new .gz, .xz or .zip file is unpacked as a check. Raises
     `UserError` if there is no network, the content is wrong or longer than `max_bytes`, the server
     is too slow, or the file cannot be written; `destination` is then unchanged.
     """
@@ -176,7 +177,7 @@ def _verify(
 
 
 # Magic numbers of archives; anything else may be the login page of a captive portal.
-_SIGNATURES = {".gz": ("gzip", b"\x1f\x8b"), ".zip": ("zip", b"PK")}
+_SIGNATURES = {".gz": ("gzip", b"\x1f\x8b"), ".xz": ("xz", b"\xfd7"), ".zip": ("zip", b"PK")}
 
 
 def _packing(url: str) -> str:
@@ -184,7 +185,7 @@ def _packing(url: str) -> str:
 
 
 def _unpack(url: str, partial: Path, max_unpacked: int) -> None:
-    """Unpack a .gz or .zip file and discard the result, to detect corruption and truncation."""
+    """Unpack a .gz, .xz or .zip file and discard the result, to detect damage and truncation."""
     kind = _packing(url)
     if kind not in _SIGNATURES:
         return
@@ -203,7 +204,15 @@ def _unpack(url: str, partial: Path, max_unpacked: int) -> None:
             f"{url}: is compressed with a method that nmt does not read; download and unpack it "
             "by hand, and point data.path at the text (from OPUS: with source: parallel)"
         ) from None
-    except (EOFError, OSError, RuntimeError, ValueError, zlib.error, zipfile.BadZipFile):
+    except (
+        EOFError,
+        OSError,
+        RuntimeError,
+        ValueError,
+        lzma.LZMAError,
+        zlib.error,
+        zipfile.BadZipFile,
+    ):
         partial.unlink()
         raise _CutOffError("the file is truncated or damaged") from None
     if size > max_unpacked:
@@ -216,8 +225,8 @@ def _unpack(url: str, partial: Path, max_unpacked: int) -> None:
 def _unpacked_size(partial: Path, kind: str, most: int) -> int:
     """Return the unpacked size in bytes; stop reading once it exceeds `most`."""
     size = 0
-    if kind == ".gz":
-        with gzip.open(partial) as unpacked:
+    if kind != ".zip":
+        with (gzip.open if kind == ".gz" else lzma.open)(partial) as unpacked:
             while size <= most and (block := unpacked.read(CHUNK)):
                 size += len(block)
         return size

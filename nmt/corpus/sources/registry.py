@@ -8,7 +8,7 @@ from pathlib import Path
 from textwrap import shorten
 
 from nmt.config.data import CorpusConfig, CorpusPart, DataConfig, Source
-from nmt.corpus.sources import named
+from nmt.corpus.sources import freedict, named
 from nmt.corpus.sources.corpus import Corpus, Listing
 from nmt.corpus.sources.named import english_is_last
 from nmt.corpus.sources.paths import (
@@ -222,6 +222,7 @@ KINDS: Mapping[Source, SourceKind] = {  # in the order of the list
     "pickle": SourceKind(named.open_pickle, named.list_pickle),
     "multi30k": SourceKind(named.open_multi30k, named.list_multi30k),
     "tatoeba": SourceKind(named.open_tatoeba, named.list_tatoeba),
+    "freedict": SourceKind(freedict.open_freedict, freedict.list_freedict),
     "opus": SourceKind(_open_opus, _list_opus),
     "hub": SourceKind(_open_hub, _list_hub),
     "mtdata": SourceKind(_open_mtdata, _list_mtdata),
