@@ -54,11 +54,6 @@ def escape_terminal(text: str) -> str:
     return cut if len(cut) <= _LONGEST else f"{cut[:_LONGEST]}…"
 
 
-def escape_terminal_lines(text: str) -> str:
-    """Return text of several lines, each escaped and truncated by `escape_terminal`."""
-    return "\n".join(map(escape_terminal, text.split("\n")))
-
-
 def require_utf8(sentence: str) -> None:
     """Refuse a sentence from the command line that was not UTF-8; Python marks such bytes."""
     if not sentence.isascii() and any("\ud800" <= c <= "\udfff" for c in sentence):

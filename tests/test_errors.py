@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.errors import UserError, escape_terminal, escape_terminal_lines, writing
+from nmt.errors import UserError, escape_terminal, writing
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,6 @@ def test_messages_escape_control_characters_and_truncate_long_text() -> None:
     assert len(escape_terminal("x" * 5000)) < 400
     assert len(escape_terminal("x y " * 5000)) < 4000
     assert escape_terminal("déjà\xa0vu\u3000e\u0301") == "déjà\xa0vu\u3000e\u0301"
-    assert escape_terminal_lines("a\nb\x1b\n") == "a\nb\\x1b\n"
 
 
 def _write(path: Path, error: OSError) -> None:

@@ -11,7 +11,6 @@ from nmt.config.section import MOST, BrokenRule, Section
 from nmt.special_tokens import SPECIALS
 
 SubwordKind = Literal["bpe", "unigram", "char"]
-WordKind = Literal["spacy", "whitespace"]
 MOST_SUBWORDS = 250_000
 _BYTES_AND_SPECIALS = 256 + len(SPECIALS)
 

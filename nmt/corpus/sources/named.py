@@ -57,9 +57,6 @@ def english_is_last(source: str, target: str) -> bool:
     return three_letters(target) == "eng" != three_letters(source)
 
 
-# ---------------------------------------------------------------------------------------- everyday
-
-
 def open_everyday(data: DataConfig, refresh: bool) -> Corpus:
     """Open the built-in corpus; its single words and phrases are training data."""
     require_languages(data, _ENGLISH_GERMAN, "the everyday corpus")
@@ -84,9 +81,6 @@ def list_everyday(languages: tuple[str, str]) -> Iterator[Listing]:
         yield Listing("source: everyday", f"{count:,}", "MIT", "built in", files)
 
 
-# ------------------------------------------------------------------------------------------ sample
-
-
 def open_sample(data: DataConfig, refresh: bool) -> Corpus:
     """Open the built-in generated sentences."""
     require_languages(data, _ENGLISH_GERMAN, "the sample corpus")
@@ -100,9 +94,6 @@ def list_sample(languages: tuple[str, str]) -> Iterator[Listing]:
     if {*languages} == {*_ENGLISH_GERMAN}:
         files = tuple(shipped.SAMPLE_CORPUS.iterdir())
         yield Listing("source: sample", "15,500", "MIT, generated", "built in", files)
-
-
-# --------------------------------------------------------------------------- O'Rahilly's tutorial
 
 
 def open_pickle(data: DataConfig, refresh: bool) -> Corpus:
@@ -127,9 +118,6 @@ def _tutorial() -> Path:
     from nmt.corpus.sources.download import cache_folder
 
     return cache_folder() / "english-german-both.pkl"
-
-
-# ---------------------------------------------------------------------------------------- Multi30k
 
 
 def open_multi30k(data: DataConfig, refresh: bool) -> Corpus:
@@ -169,9 +157,6 @@ def list_multi30k(languages: tuple[str, str]) -> Iterator[Listing]:
         names = [f"{name}.{code}.gz" for name in MULTI30K_SPLITS.values() for code in languages]
         files = tuple(cache_folder() / "multi30k" / name for name in names)
         yield Listing("source: multi30k", "31,014", "non-commercial", MULTI30K_URL, files)
-
-
-# ----------------------------------------------------------------------------------------- Tatoeba
 
 
 def open_tatoeba(data: DataConfig, refresh: bool) -> Corpus:
