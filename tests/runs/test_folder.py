@@ -100,33 +100,23 @@ def test_a_run_keeps_a_copy_of_its_glossary(config: Config, prepared: PreparedDa
 def test_data_that_was_prepared_again_meanwhile_is_refused(
     config: Config, prepared: PreparedData
 ) -> None:
-    with pytest.raises(UserError, match="was prepared again meanwhile; train again"):
+    with pytest.raises(UserError, match="prepared again"):
         create_run(Path("a"), config, replace(prepared, fingerprint="another"))
 
 
-def test_an_empty_folder_may_become_a_run(config: Config, prepared: PreparedData) -> None:
-    Path("a").mkdir()
-    assert create_run(Path("a"), config, prepared).config == config
-
-
-@pytest.mark.parametrize("kind", ["folder", "file"])
 def test_an_existing_file_or_folder_is_refused_and_kept(
-    config: Config, prepared: PreparedData, kind: str
+    config: Config, prepared: PreparedData
 ) -> None:
-    kept = Path("a/notes.txt") if kind == "folder" else Path("a")
-    kept.parent.mkdir(exist_ok=True)
-    kept.write_text("mine")
-    with pytest.raises(UserError, match="a: already exists; choose another folder, or continue it"):
-        create_run(Path("a"), config, prepared)
-    assert kept.read_text() == "mine"
-    assert not Path("a/config.yaml").exists()
-
-
-def test_the_files_of_a_run_have_fixed_names() -> None:
-    run = RunFolder(Path("runs/a"))
-    assert run.weights("best") == Path("runs/a/best.safetensors")
-    assert run.weights("ema") == Path("runs/a/ema.safetensors")
-    assert run.checkpoint == Path("runs/a/checkpoint.pt")
+    Path("empty").mkdir()
+    assert create_run(Path("empty"), config, prepared).config == config
+    for place in ("folder/notes.txt", "file"):
+        path = Path(place.partition("/")[0])
+        Path(place).parent.mkdir(exist_ok=True)
+        Path(place).write_text("mine")
+        with pytest.raises(UserError, match=f"{path}: already exists"):
+            create_run(path, config, prepared)
+        assert Path(place).read_text() == "mine"
+        assert not (path / "config.yaml").exists()
 
 
 def test_weights_of_older_runs_are_found_by_their_former_names(tmp_path: Path) -> None:
@@ -140,23 +130,16 @@ def test_weights_of_older_runs_are_found_by_their_former_names(tmp_path: Path) -
 def test_opening_a_folder_without_a_run_is_refused() -> None:
     Path("a").mkdir()
     Path("link").symlink_to("nowhere")
-    remedy = "; nmt runs lists the runs in ./runs"
-    for name in ("a", "nowhere"):
-        with pytest.raises(UserError) as caught:
+    for name in ("a", "nowhere", "link"):
+        with pytest.raises(UserError, match=f"^{name}: .*nmt runs"):
             open_run(name)
-        assert str(caught.value) == f"{name}: not a run folder (it has no config.yaml){remedy}"
-    with pytest.raises(UserError, match=f"link: a broken link{remedy}"):
-        open_run("link")
 
 
-def test_a_run_of_a_later_format_is_refused_with_a_remedy(
-    config: Config, prepared: PreparedData
-) -> None:
+def test_a_run_of_a_later_format_is_refused(config: Config, prepared: PreparedData) -> None:
     create_run(Path("runs/a"), config, prepared)
     Path("runs/a/run.json").write_text('{"format": 99, "nmt": "7.1", "more": []}')
-    message = r"runs/a: written by nmt 7\.1 in format 99, .* up to format \d; update nmt"
     for open_it in (lambda: open_run(Path("runs/a")), lambda: newest_run("config.yaml")):
-        with pytest.raises(UserError, match=message):
+        with pytest.raises(UserError, match=r"^runs/a: .*nmt 7\.1 in format 99"):
             open_it()
 
 
@@ -166,7 +149,7 @@ def test_a_damaged_format_version_is_reported(
 ) -> None:
     create_run(Path("a"), config, prepared)
     Path("a/run.json").write_text(content)
-    with pytest.raises(UserError, match=r"a/run\.json: damaged: "):
+    with pytest.raises(UserError, match=r"a/run\.json: damaged"):
         open_run(Path("a"))
 
 
@@ -180,30 +163,24 @@ def test_a_run_without_a_format_version_can_be_opened(
     assert open_run(path).config == config
 
 
-def test_a_damaged_config_is_refused(config: Config, prepared: PreparedData) -> None:
-    run = create_run(Path("a"), config, prepared)
-    (Path("a") / "config.yaml").write_text("training: {epochs: 0}")
-    with pytest.raises(UserError, match=r"a/config\.yaml: training\.epochs: 0 is invalid"):
-        _ = run.config
-
-
 @pytest.mark.parametrize("content", [b"{", b"{}", b"[]", None])
 def test_damaged_data_of_a_run_is_reported_with_a_remedy_other_than_prepare(
     config: Config, prepared: PreparedData, content: bytes | None
 ) -> None:
     run = create_run(Path("a"), config, prepared)
     run.checkpoint.touch()
-    for name in ("test.jsonl", "report.json", "joint.model"):
+    readers: dict[str, Callable[[], object]] = {
+        "test.jsonl": lambda: run.examples("test"),
+        "report.json": lambda: run.report,
+        "joint.model": lambda: load_tokenizers(config.data, config.tokenizer, run.data),
+    }
+    for name in readers:
         (run.data / name).unlink()
         if content:
             (run.data / name).write_bytes(content)
-    remedy = "; copy this file from the run's folder in data/prepared, or copy the run folder again"
-    with pytest.raises(UserError, match=rf"a/data/test\.jsonl: cannot be read: .*{remedy}$"):
-        run.examples("test")
-    with pytest.raises(UserError, match=rf"a/data/report\.json: cannot be read: .*{remedy}$"):
-        _ = run.report
-    with pytest.raises(UserError, match=rf"a/data/joint\.model: cannot be read: .*{remedy}$"):
-        load_tokenizers(config.data, config.tokenizer, run.data)
+    for name, read in readers.items():
+        with pytest.raises(UserError, match=f"^a/data/{name}: cannot be read: .*; copy "):
+            read()
 
 
 def test_a_changed_held_out_sentence_is_noticed(config: Config, prepared: PreparedData) -> None:
@@ -223,13 +200,8 @@ def test_without_a_path_the_most_recently_changed_run_is_opened() -> None:
     make_run("a", 9000)
     make_run("c", 6000)
     assert newest_run("config.yaml").path == Path("runs/a")
-
-
-def test_a_change_to_any_file_changes_the_run() -> None:
-    path = make_run("b", 3000)
-    make_run("a", 9000)
-    (path / "metrics.jsonl").touch()
-    assert newest_run("config.yaml").path == path
+    (Path("runs/b") / "metrics.jsonl").touch()
+    assert newest_run("config.yaml").path == Path("runs/b")
 
 
 @pytest.mark.parametrize(
@@ -250,29 +222,18 @@ def test_what_is_written_without_training_does_not_count_as_changes(name: str) -
     "content",
     [
         *("", "model:\n  initialization: xavier_unifo", "\xff"),
-        "decoding: {beam_size: 0, engine: gpu}",  # two mistakes, with descriptions
+        "decoding: {beam_size: 0, max_length_extra: 0}",
     ],
 )
-def test_a_damaged_configuration_of_a_run_has_a_remedy_of_its_own(content: str) -> None:
-    path = make_run("a", 3000)
-    (path / "config.yaml").write_bytes(content.encode("latin-1"))
-    with pytest.raises(
-        UserError, match=r"config.yaml.*; correct it, copy the run folder again, or use another run"
-    ):
-        RunFolder(path).config  # noqa: B018
-
-
-def test_every_mistake_in_the_configuration_of_a_run_is_named() -> None:
+def test_every_mistake_in_the_configuration_of_a_run_is_named(content: str) -> None:
     path = make_run("a (copy)", 3000)
-    (path / "config.yaml").write_text("decoding: {beam_size: 0, max_length_extra: 0}")
-    with pytest.raises(UserError) as caught:
+    (path / "config.yaml").write_bytes(content.encode("latin-1"))
+    with pytest.raises(UserError, match=r"; .*copy the run folder again") as caught:
         RunFolder(path).config  # noqa: B018
-    wanted = "is invalid, it should be greater than or equal to 1"
-    assert str(caught.value).splitlines() == [
-        f"{path}/config.yaml: decoding.beam_size: 0 {wanted}",
-        f"{path}/config.yaml: decoding.max_length_extra: 0 {wanted}; correct it, copy the run "
-        "folder again, or use another run",
-    ]
+    lines = str(caught.value).splitlines()
+    assert all(line.startswith(f"{path}/config.yaml: ") for line in lines)
+    named = re.findall(r"decoding\.(\w+): 0", str(caught.value))
+    assert named == re.findall(r"(\w+): 0", content)
 
 
 def test_files_that_disappear_meanwhile_are_ignored(
@@ -302,22 +263,21 @@ def test_runs_without_the_requested_file_are_ignored() -> None:
     Path("runs/just-started/checkpoint.pt").touch()
     assert newest_run("last.safetensors").path == Path("runs/a")
     assert newest_run("checkpoint.pt").path == Path("runs/just-started")
-    with pytest.raises(UserError, match=r"no run runs/\* with best\.safetensors here; train one"):
-        newest_run("best.safetensors")
     for file, remedy in (
-        ("checkpoint_average.safetensors", "make one with `nmt average`, or select"),
-        ("ema.safetensors", "train one with training.average_decay, or select"),
+        ("best.safetensors", "train"),
+        ("checkpoint_average.safetensors", "nmt average"),
+        ("ema.safetensors", "training.average_decay"),
     ):
-        with pytest.raises(UserError, match=re.escape(f"with {file} here; {remedy}")):
+        with pytest.raises(UserError, match=rf"{re.escape(file)} here; .*{re.escape(remedy)}"):
             newest_run(file)
 
 
 def test_a_run_whose_data_is_being_prepared_is_not_to_be_resumed() -> None:
     run = RunFolder(make_run("a", 1))
     run.write_config(load_config("sample.yaml"))
-    with pytest.raises(UserError, match="has no checkpoint yet; start it again with nmt train"):
+    with pytest.raises(UserError, match="no checkpoint"):
         run.report  # noqa: B018
-    with run.held(), pytest.raises(UserError, match="a: is being prepared; wait"):
+    with run.held(), pytest.raises(UserError, match="a: is being prepared"):
         run.report  # noqa: B018
 
 
@@ -332,32 +292,24 @@ def test_a_full_disk_keeps_the_metrics(
     assert run.metrics.read_bytes() == before
 
 
+def test_newest_training_considers_only_numbered_runs_of_that_name() -> None:
+    for number, name in enumerate(["base", "base-2", "base-large", "base-8k", "other", "mine[2]"]):
+        make_training(name, 3000 + number)
+    make_training("mine2", 9000)
+    (Path("runs") / "base-3").mkdir()
+    assert newest_training("base").path == Path("runs/base-2")
+    assert newest_training("mine[2]").path == Path("runs/mine[2]")
+
+
 def test_a_previous_checkpoint_is_enough_to_resume() -> None:
     (make_run("a", 1) / "checkpoint.previous.pt").touch()
     assert newest_training().path == Path("runs/a")
 
 
-def test_newest_training_considers_only_numbered_runs_of_that_name() -> None:
-    make_training("base", 3000)
-    make_training("base-2", 6000)
-    make_training("base-large", 8000)
-    make_training("base-8k", 8500)
-    make_training("other", 9000)
-    (Path("runs") / "base-3").mkdir()
-    assert newest_training("base").path == Path("runs/base-2")
-
-
-def test_special_characters_in_a_name_are_literal() -> None:
-    make_training("mine[2]", 3000)
-    make_training("mine2", 6000)
-    assert newest_training("mine[2]").path == Path("runs/mine[2]")
-
-
-@pytest.mark.parametrize("folder", [None, "runs", "runs/a"])
-def test_the_absence_of_runs_is_reported(folder: str | None) -> None:
-    if folder:
-        Path(folder).mkdir(parents=True)
-    with pytest.raises(UserError, match=r"no run .* here; train one with `nmt train`"):
+@pytest.mark.parametrize("folder", [".", "runs", "runs/a"])
+def test_the_absence_of_runs_is_reported(folder: str) -> None:
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    with pytest.raises(UserError, match=r"no run .*nmt train"):
         newest_run("config.yaml")
 
 
@@ -389,17 +341,13 @@ def test_choosing_a_name_claims_it() -> None:
     assert claim("base") == Path("runs/base")
 
 
-def test_claiming_an_existing_run_is_refused() -> None:
+def test_claiming_an_existing_run_or_a_broken_link_is_refused() -> None:
     path = make_run("base", 1)
-    with pytest.raises(UserError, match="already exists"), claimed(path):
-        pass
-    assert [file.name for file in path.iterdir()] == ["config.yaml"]
-
-
-def test_a_broken_link_is_reported() -> None:
     Path("link").symlink_to("nowhere")
-    with pytest.raises(UserError, match="link: is a broken link"), claimed(Path("link")):
-        pass
+    for place, reason in ((path, "already exists"), (Path("link"), "broken link")):
+        with pytest.raises(UserError, match=f"{place}: .*{reason}"), claimed(place):
+            pass
+    assert [file.name for file in path.iterdir()] == ["config.yaml"]
 
 
 def test_a_run_killed_before_its_first_checkpoint_can_start_again(
@@ -572,27 +520,19 @@ def test_metrics_of_other_versions_can_be_read() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        b'{"update": 3, "lo',
-        b"\xff\n",
-        b"\n",
-        b"{}\n",
-        b"[]\n",
-        b"7\n",
-        b'{"update": "3"}\n',
-        b'{"update": 3, "epoch": 1.5}\n',
+        *(b'{"update": 3, "lo', b"\xff\n", b"\n", b"{}\n", b"[]\n", b"7\n", b"[" * 100_000 + b"\n"),
+        *(b'{"update": "3"}\n', b'{"update": 3, "epoch": 1.5}\n'),
         json.dumps({"update": 3, "epoch": 1, **NUMBERS, "samples": [1]}).encode() + b"\n",
         json.dumps(LINES[0] | {"bleu": 10**400}).encode() + b"\n",
         json.dumps(LINES[0] | {"update": 10**400}).encode() + b"\n",
         json.dumps(LINES[0] | {"loss": float("nan")}).encode() + b"\n",
-        b"[" * 100_000 + b"\n",
     ],
 )
 def test_damaged_metrics_are_refused_in_one_line(line: bytes) -> None:
     run = RunFolder(Path())
     run.write_metrics(LINES)
     run.metrics.write_bytes(run.metrics.read_bytes() + line)
-    message = rf"metrics\.jsonl: damaged: line {len(LINES) + 1}: .*; delete this line"
-    with pytest.raises(UserError, match=message) as caught:
+    with pytest.raises(UserError, match=rf"metrics\.jsonl: .*line {len(LINES) + 1}") as caught:
         run.read_metrics()
     assert "\n" not in str(caught.value)
 

@@ -73,51 +73,35 @@ def test_a_run_without_results_has_empty_cells(make_run: MakeRun) -> None:
     assert row.row().count("–") == 3
 
 
-def test_a_damaged_run_is_listed_with_its_error(make_run: MakeRun) -> None:
-    make_run("good")
-    (make_run("bad").path / "config.yaml").write_text("training: {epochs: 0}")
-    [good], [line] = summarize_runs(Path("runs"))
-    assert good.name == "good"
-    assert "bad/config.yaml: training.epochs: 0 is invalid" in line
-
-
 @pytest.mark.parametrize(
-    ("name", "message"),
+    ("name", "content", "named"),
     [
-        (
-            "metrics.jsonl",
-            r"metrics\.jsonl: damaged: line 1: update is missing; delete this line",
-        ),
-        (
-            "data/report.json",
-            r"report\.json: cannot be read: read is missing; copy this file",
-        ),
+        ("config.yaml", "training: {epochs: 0}", "bad/config.yaml: training.epochs: 0"),
+        ("metrics.jsonl", "{}\n", "metrics.jsonl: damaged: line 1: update"),
+        ("data/report.json", "{}\n", "report.json: cannot be read: read"),
+        ("metrics.jsonl", None, "runs/bad: cannot be read (Is a directory)"),
     ],
 )
-def test_a_run_with_damaged_metrics_or_report_is_listed_with_its_error(
-    make_run: MakeRun, name: str, message: str
+def test_a_damaged_run_is_listed_with_its_error(
+    make_run: MakeRun, name: str, content: str | None, named: str
 ) -> None:
     make_run("good")
-    bad = make_run("bad")
-    (bad.path / name).write_text("{}\n")
-    [_], [line] = summarize_runs(Path("runs"))
-    assert re.search(message, line)
-    with pytest.raises(UserError, match=message):
-        run_facts(bad)
-
-
-def test_an_unreadable_run_is_listed_with_its_error(make_run: MakeRun) -> None:
-    make_run("good")
-    bad = make_run("bad", validations=0)
-    bad.metrics.mkdir()
-    [_], [line] = summarize_runs(Path("runs"))
-    assert line == "runs/bad: cannot be read (Is a directory); check the folder's permissions"
+    bad = make_run("bad", validations=0 if content is None else 3)
+    if content is None:
+        (bad.path / name).mkdir()
+    else:
+        (bad.path / name).write_text(content)
+        with pytest.raises(UserError, match=re.escape(named)):
+            run_facts(RunFolder(bad.path))
+    [good], [line] = summarize_runs(Path("runs"))
+    assert good.name == "good"
+    assert named in line
 
 
 @pytest.mark.parametrize("folder", ["runs", "nowhere"])
 def test_the_absence_of_runs_is_reported(folder: str) -> None:
     Path("runs").mkdir()
-    with pytest.raises(UserError, match=f"no runs in {folder}; train one with `nmt train`"):
+    with pytest.raises(UserError, match=rf"no runs in {folder}; .*nmt train"):
         summarize_runs(Path(folder))
 
 
@@ -195,37 +179,23 @@ def test_a_run_without_validations_can_be_shown(make_run: MakeRun) -> None:
     assert "trained" not in dict(run_facts(make_run("young", validations=0)))
 
 
-@pytest.mark.parametrize(
-    ("count", "text"),
-    [
-        (999, "999"),
-        (1500, "1.5k"),
-        (999_949, "999.9k"),
-        (999_951, "1.0M"),
-        (2_747_896, "2.7M"),
-        (3 * 10**9, "3.0G"),
-    ],
-)
-def test_counts_are_formatted(count: int, text: str) -> None:
-    assert format_count(count) == text
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(-1, "0 s"), (59, "59 s"), (60, "1 min"), (7300, "2 h"), (90_000, "25 h"), (2e5, "2 days")],
-)
-def test_ages_are_formatted(seconds: float, text: str) -> None:
-    assert format_age(seconds) == text
+def test_counts_and_ages_are_formatted() -> None:
+    numbers = [999, 1500, 999_949, 999_951, 2_747_896, 3 * 10**9]
+    assert [*map(format_count, numbers)] == ["999", "1.5k", "999.9k", "1.0M", "2.7M", "3.0G"]
+    seconds = [-1, 59, 60, 7300, 90_000, 2e5]
+    assert [*map(format_age, seconds)] == ["0 s", "59 s", "1 min", "2 h", "25 h", "2 days"]
 
 
 def test_a_run_shows_its_engine_and_why(trained_run: RunFolder, tmp_path: Path) -> None:
-    assert dict(run_facts(trained_run))["engine"] == "ctranslate2 (the fastest)"
-    assert run_as_json(trained_run)["engine"] == "ctranslate2 (the fastest)"
+    fast = dict(run_facts(trained_run))["engine"]
+    assert run_as_json(trained_run)["engine"] == fast
+    assert fast.startswith("ctranslate2 (")
     copy = RunFolder(Path(shutil.copytree(trained_run.path, tmp_path / "copy")))
     decoding = copy.config.decoding.model_copy(update={"knn_k": 4})
     copy.write_config(copy.config.model_copy(update={"decoding": decoding}))
-    reason = "pytorch (CTranslate2 cannot be used: it does not support decoding.knn_k)"
-    assert dict(run_facts(copy))["engine"] == reason
+    slow = dict(run_facts(copy))["engine"]
+    assert slow.startswith("pytorch (")
+    assert "decoding.knn_k" in slow
 
 
 def test_files_in_hidden_folders_are_not_listed(make_run: MakeRun) -> None:
