@@ -47,16 +47,28 @@ def refusal(path: Path, text: str | bytes, *overrides: str) -> str:
 # -------------------------------------------------------------------------------------- mistakes
 
 
-def test_an_unknown_field_gets_a_suggestion(path: Path) -> None:
-    assert refusal(path, "training: {lable_smoothing: 0.1}") == (
-        "PATH: training.lable_smoothing: unknown field; did you mean label_smoothing?"
-    )
-
-
-def test_an_unknown_section_gets_a_suggestion(path: Path) -> None:
-    assert refusal(path, "trainig: {epochs: 3}") == (
-        "PATH: trainig: unknown section; did you mean training?"
-    )
+@pytest.mark.parametrize(
+    ("text", "override", "named"),
+    [
+        ("training: {lable_smoothing: 0.1}", "", "PATH: training.lable_smoothing: label_smoothing"),
+        ("trainig: {epochs: 3}", "", "PATH: trainig: training"),
+        ("", "training.epoch=3", "--set: training.epoch: epochs"),
+        ("", "trainings.epochs=3", "--set: trainings: training"),
+        ("zzz: 3", "", "PATH: zzz: data, tokenizer, model, training, decoding"),
+        (
+            "tokenizer: {17: 3}",
+            "",
+            f"PATH: tokenizer.17: {', '.join(TokenizerConfig.model_fields)}",
+        ),
+    ],
+)
+def test_an_unknown_name_gets_a_suggestion_or_the_known_names(
+    path: Path, text: str, override: str, named: str
+) -> None:
+    place, _, names = named.rpartition(": ")
+    message = refusal(path, text or "data: {}", *filter(None, [override]))
+    assert message.startswith(f"{place}: unknown ")
+    assert message.rstrip("?").endswith(f" {names}")
 
 
 @pytest.mark.parametrize("text", ["training: {rate: 0.5}", "training: {rate: 0.5, old: 3}"])
@@ -98,34 +110,22 @@ def test_renamed_fields_map_to_existing_fields() -> None:
 
 
 @pytest.mark.parametrize(
-    ("override", "wanted"),
+    "override",
     [
-        ("training.max_minutes=1e308", "less than or equal to 1000000000"),
-        ("training.accumulate=99999999999999999999", "less than or equal to 1000000"),
-        ("decoding.batch_tokens=1e22", "a smaller whole number"),
-        ("model.encoder_layers=1e20", "a smaller whole number"),
-        ("model.d_model=70000", "less than or equal to 65536"),
-        ("decoding.knn_temperature=1e-45", "greater than or equal to 0.000001"),
-        ("training.epochs=0x" + "f" * 6000, "less than or equal to 1000000000"),
+        *("", "training", "training.epochs", "epochs=3", "training.=3", ".epochs=3", "=3"),
+        *(
+            f"training.epochs={value}"
+            for value in (
+                *("", " ", "# 3", "[", "{a: 1, a: 2}", "*x", "a: b: c", "!!bool 3", "\0"),
+                *("!!map [a]", "!!set [a]", '"\\UFFFFFFFF"', "9" * 6000),
+            )
+        ),
     ],
 )
-def test_numbers_out_of_bounds_are_refused(path: Path, override: str, wanted: str) -> None:
-    assert f" is invalid, it should be {wanted}" in refusal(path, "", override)
-
-
-@pytest.mark.parametrize(
-    ("override", "wanted"), [("tokenizer.run=3", "a path ("), ("data.subset=3", "text (")]
-)
-def test_values_of_another_type_are_refused_in_plain_words(
-    path: Path, override: str, wanted: str
-) -> None:
-    assert f": 3 is invalid, it should be {wanted}" in refusal(path, "", override)
-
-
-@pytest.mark.parametrize("value", ["!!map [a]", "!!set [a]", '"\\UFFFFFFFF"', "9" * 6000])
-def test_values_that_break_the_yaml_library_are_refused(path: Path, value: str) -> None:
-    message = refusal(path, "", f"training.epochs={value}")
-    assert message == f"--set training.epochs={value}: the value is not valid YAML"
+def test_overrides_need_a_section_a_field_and_a_value(path: Path, override: str) -> None:
+    message = refusal(path, "data: {}", override)
+    assert message.startswith(f"--set {override}: ")
+    assert "\n" not in message
 
 
 def test_every_number_of_the_configuration_has_an_upper_bound() -> None:
@@ -137,104 +137,46 @@ def test_every_number_of_the_configuration_has_an_upper_bound() -> None:
                 assert bounded or name == "betas", f"{section}.{name}"
 
 
-def test_an_unrecognizable_name_lists_the_known_names(path: Path) -> None:
-    assert refusal(path, "zzz: 3") == (
-        "PATH: zzz: unknown section; expected one of data, tokenizer, model, training, decoding"
-    )
-    known = ", ".join(TokenizerConfig.model_fields)
-    assert refusal(path, "tokenizer: {17: 3}") == (
-        f"PATH: tokenizer.17: unknown field; expected one of {known}"
-    )
+EXPECTED = [  # one of each kind
+    ("data.source", "Pickle", "'Pickle'", "'pickle', 'tsv', 'parallel', 'table', 'tmx',"),
+    ("data.source_language", "ENG", "'ENG'", "two or three lower-case letters, such as en"),
+    ("data.target_language", "no", "false", "text or a number; put no, yes, on and off in quotes"),
+    ("data.unicode", "null", "null", "'NFC', 'NFKC' or 'none'"),
+    ("data.validation_size", "0", "0", "greater than or equal to 1"),
+    ("data.test_size", "1.5", "1.5", "a whole number"),
+    ("data.drop_duplicates", "3", "3", "true or false"),
+    ("data.min_coverage", "1.1", "1.1", "less than or equal to 1"),
+    ("data.seed", "2147483648", "2147483648", "less than 2147483648"),
+    ("data.subset", "3", "3", "text ("),
+    ("data.columns", "[a]", "['a']", "a list of two, such as [first, second] (names"),
+    ("tokenizer.run", "3", "3", "a path ("),
+    ("training.epochs", "true", "true", "text or a number"),
+    ("training.epochs", "null", "null", "a whole number"),
+    ("training.max_minutes", "0", "0", "greater than 0"),
+    ("training.max_minutes", "1e308", "1e+308", "less than or equal to 1000000000"),
+    ("training.learning_rate", ".nan", "nan", "a finite number"),
+    ("training.learning_rate", "fast", "'fast'", "a number"),
+    ("training.betas", "[0.9, 1]", "[0.9, 1]", "two numbers from 0 up to, but not including, 1"),
+    ("training.betas", "0.9", "0.9", "a list of two, such as [first, second]"),
+    ("training.freeze", "encoder", "'encoder'", "a list in square brackets (parts"),
+    ("model.encoder_layers", "1e20", "1e+20", "a smaller whole number"),
+]
+INVALID = [
+    "data.max_words=many", "data.max_ratio=0.5", "data.placeholders=some", "data.seed=-1",
+    "tokenizer.kind=bpee", "tokenizer.vocabulary_size=7", "tokenizer.min_count=0",
+    "tokenizer.subword_regularization=1.01", "model.d_model=1", "model.d_model=70000",
+    "model.heads=0", "model.d_key=0", "model.max_length=3", "model.dropout=1",
+    "model.attention_dropout=-0.1", "model.norm_position=middle", "training.max_minutes=.inf",
+    "training.learning_rate=-1e-3", "training.learning_rate=0", "training.learning_rate=-.inf",
+    "training.label_smoothing=1", "training.betas=[-0.1, 0.9]", "training.betas=[.nan, 0.9]",
+    "training.betas=[.nan, .nan]", "training.betas=[0.9]", "training.average_decay=1",
+    "training.accumulate=99999999999999999999", "training.epochs=0x" + "f" * 6000,
+    "decoding.beam_size=501", "decoding.length_penalty=-1", "decoding.max_length_extra=0",
+    "decoding.batch_tokens=1e22", "decoding.knn_temperature=1e-45",
+]  # fmt: skip
 
 
-def test_all_mistakes_are_reported_at_once(path: Path) -> None:
-    text = "training: {epochs: 0, foo_bar_baz: 1}\nmodel: {dropout: 2}\nzzz: {}"
-    lines = refusal(path, text, "training.label_smoothing=7", "yyy.x=2").split("\n")
-    assert len(lines) == 6
-    assert (
-        "PATH: model.dropout: 2 is invalid, it should be less than 1 (dropout on embeddings"
-        in lines[0]
-    )
-    assert lines[1] == (
-        "PATH: training.epochs: 0 is invalid, it should be greater than or equal to 1 "
-        "(maximum number of passes over the training data)"
-    )
-    assert lines[2] == (
-        "--set: training.label_smoothing: 7 is invalid, it should be less than 1 "
-        "(probability mass spread over the whole vocabulary)"
-    )
-    assert lines[3].startswith(
-        "PATH: training.foo_bar_baz: unknown field; expected one of epochs, "
-    )
-    assert lines[4].startswith("PATH: zzz: unknown section")
-    assert lines[5].startswith("--set: yyy: unknown section")
-
-
-@pytest.mark.parametrize(
-    ("field", "value", "shown", "wanted"),
-    [
-        ("data.source", "Pickle", "'Pickle'", "'pickle', 'tsv', 'parallel', 'table', 'tmx',"),
-        ("data.source_language", "ENG", "'ENG'", "two or three lower-case letters, such as en"),
-        (
-            "data.target_language",
-            "no",
-            "false",
-            "text or a number; put no, yes, on and off in quotes",
-        ),
-        ("data.unicode", "null", "null", "'NFC', 'NFKC' or 'none'"),
-        ("data.validation_size", "0", "0", "greater than or equal to 1"),
-        ("data.test_size", "1.5", "1.5", "a whole number"),
-        ("data.max_words", "many", "'many'", "a whole number"),
-        ("data.max_ratio", "0.5", "0.5", "greater than or equal to 1"),
-        ("data.drop_duplicates", "3", "3", "true or false"),
-        ("data.placeholders", "some", "'some'", "'none', 'names' or 'all'"),
-        ("data.min_coverage", "1.1", "1.1", "less than or equal to 1"),
-        ("data.seed", "-1", "-1", "greater than or equal to 0"),
-        ("data.seed", "2147483648", "2147483648", "less than 2147483648"),
-        ("tokenizer.kind", "bpee", "'bpee'", "'bpe', 'unigram', 'char', 'spacy' or 'whitespace'"),
-        ("tokenizer.vocabulary_size", "7", "7", "greater than or equal to 8"),
-        ("tokenizer.min_count", "0", "0", "greater than or equal to 1"),
-        ("tokenizer.subword_regularization", "1.01", "1.01", "less than or equal to 1"),
-        ("model.d_model", "1", "1", "greater than or equal to 2"),
-        ("model.heads", "0", "0", "greater than or equal to 1"),
-        ("model.d_key", "0", "0", "greater than or equal to 1"),
-        ("model.max_length", "3", "3", "greater than or equal to 4"),
-        ("model.dropout", "1", "1", "less than 1"),
-        ("model.attention_dropout", "-0.1", "-0.1", "greater than or equal to 0"),
-        ("model.norm_position", "middle", "'middle'", "'pre' or 'post'"),
-        ("training.epochs", "true", "true", "text or a number"),
-        ("training.epochs", "null", "null", "a whole number"),
-        ("training.max_minutes", "0", "0", "greater than 0"),
-        ("training.max_minutes", ".inf", "inf", "a finite number"),
-        ("training.learning_rate", "-1e-3", "-0.001", "greater than 0"),
-        ("training.learning_rate", "0", "0", "greater than 0"),
-        ("training.learning_rate", ".nan", "nan", "a finite number"),
-        ("training.learning_rate", "-.inf", "-inf", "a finite number"),
-        ("training.learning_rate", "fast", "'fast'", "a number"),
-        ("training.label_smoothing", "1", "1", "less than 1"),
-        (
-            "training.betas",
-            "[0.9, 1]",
-            "[0.9, 1]",
-            "two numbers from 0 up to, but not including, 1",
-        ),
-        (
-            "training.betas",
-            "[-0.1, 0.9]",
-            "[-0.1, 0.9]",
-            "two numbers from 0 up to, but not including, 1",
-        ),
-        ("training.betas", "[.nan, 0.9]", "nan", "a finite number"),
-        ("training.betas", "[0.9]", "[0.9]", "a list of two, such as [first, second]"),
-        ("training.betas", "0.9", "0.9", "a list of two, such as [first, second]"),
-        ("data.columns", "[a]", "['a']", "a list of two, such as [first, second] (names"),
-        ("training.freeze", "encoder", "'encoder'", "a list in square brackets (parts"),
-        ("training.average_decay", "1", "1", "less than 1"),
-        ("decoding.beam_size", "501", "501", "less than or equal to 500"),
-        ("decoding.length_penalty", "-1", "-1", "greater than or equal to 0"),
-        ("decoding.max_length_extra", "0", "0", "greater than or equal to 1"),
-    ],
-)
+@pytest.mark.parametrize(("field", "value", "shown", "wanted"), EXPECTED)
 def test_an_invalid_value_is_reported_in_one_line_with_what_is_expected(
     path: Path, field: str, value: str, shown: str, wanted: str
 ) -> None:
@@ -246,10 +188,11 @@ def test_an_invalid_value_is_reported_in_one_line_with_what_is_expected(
     assert "\n" not in message
 
 
-def test_types_of_paths_are_shown_as_such() -> None:
-    types = {name: kind for name, kind, *_ in describe_fields()}
-    assert types["data.path"] == "path | tuple[path, path] | null"
-    assert types["tokenizer.run"] == "path | null"
+@pytest.mark.parametrize("override", INVALID)
+def test_every_field_has_its_bounds(path: Path, override: str) -> None:
+    message = refusal(path, "data: {}", override)
+    assert message.startswith(f"--set: {override.partition('=')[0]}: ")
+    assert "\n" not in message
 
 
 def test_too_long_a_list_is_reported_with_its_limit() -> None:
@@ -297,131 +240,58 @@ def test_a_section_must_contain_fields(path: Path, value: str) -> None:
 # ------------------------------------------------------------------------------ rules across fields
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            "model: {d_model: 10, heads: 3}",
-            "model: `heads` 3 must divide d_model 10, or set d_key and d_value",
-        ),
-        ("tokenizer: {joint: false}", "`model.tie: all` needs `tokenizer.joint: true`"),
-        (
-            "model: {dropout: 0}\ntraining: {r_drop: 1}",
-            "`training.r_drop` compares two passes with different dropout; set `model.dropout` too",
-        ),
-        (
-            "training: {batch_sentences: 3}",
-            "training: exactly one of batch_tokens and batch_sentences must be null, got 4096 and "
-            "3",
-        ),
-        ("training: {drop_last: true}", "training: `drop_last` needs `batch_sentences`"),
-        (
-            "training: {batch_tokens: null}",
-            "training: exactly one of batch_tokens and batch_sentences must be null, "
-            "got null and null",
-        ),
-        (
-            "training: {initial_weights: runs/a/best.safetensors}",
-            "`training.initial_weights` needs `tokenizer.run`, the run that they come from",
-        ),
-        (
-            "tokenizer: {vocabulary_size: 260}",
-            "tokenizer: `vocabulary_size` must be more than 260 with `byte_fallback: true`",
-        ),
-        (
-            "decoding: {top_k: 1}",
-            "decoding: `top_k` restricts sampling; set `temperature` too, for example to 1",
-        ),
-        (
-            "decoding: {top_p: 0.9}",
-            "decoding: `top_p` restricts sampling; set `temperature` too, for example to 1",
-        ),
-        (
-            "tokenizer: {kind: whitespace, subword_regularization: 0.1}",
-            "tokenizer: `subword_regularization` needs `kind: bpe` or `unigram`, not `whitespace`",
-        ),
-        (
-            "tokenizer: {kind: spacy, whitespace_as_suffix: true}",
-            "tokenizer: `whitespace_as_suffix` needs `kind: bpe`, `unigram` or `char`, not `spacy`",
-        ),
-        (
-            "tokenizer: {min_count: 2}",
-            "tokenizer: `min_count` needs `kind: spacy` or `whitespace`, not `bpe`",
-        ),
-        (
-            "tokenizer: {kind: unigram, vocabulary_size: 250001}",
-            "tokenizer: `vocabulary_size` is at most 250,000 for `kind: unigram`",
-        ),
-        (
-            "data: {lowercase: source, restore_case: true}",
-            "data: `restore_case` needs `lowercase: both`, not `source`",
-        ),
-        (
-            "data: {placeholders: names}\ntokenizer: {kind: spacy}",
-            "`data.placeholders` needs `tokenizer.kind: bpe`, `unigram` or `char`; with whole "
-            "words, use `decoding.replace_unknown` instead",
-        ),
-        (
-            "data: {placeholders: names, lowercase: source}",
-            "`data.placeholders: names` recognizes names by capitals; set it to `all`, or "
-            "`data.lowercase` to none",
-        ),
-        (
-            "data: {placeholders: names, source_language: de, target_language: en}",
-            "`data.placeholders: names` recognizes names by capitals, but all German nouns "
-            "are capitalized; set it to none or all",
-        ),
-        (
-            "tokenizer: {joint: false}\nmodel: {tie: inputs}",
-            "`model.tie: inputs` needs `tokenizer.joint: true`",
-        ),
-        (
-            "model: {positions: learned, first_position: 1}",
-            "model: `positions: learned` does not use first_position",
-        ),
-        (
-            "model: {positions: rotary, first_position: 1}",
-            "model: `positions: rotary` does not use first_position",
-        ),
-        (
-            "model: {positions: rotary, d_key: 3}",
-            "model: rotary positions rotate pairs of columns, so the width of a head, 3, must be "
-            "even; change d_key, d_model or heads",
-        ),
-        (
-            "model: {max_length: 30_000, d_model: 65_536}",
-            "model: `max_length` 30,000 is too large for d_model 65,536: at most 2,048",
-        ),
-        (
-            "model: {positions: learned, position_exponent: column}",
-            "model: `positions: learned` does not use position_exponent",
-        ),
-        (
-            "data: {source_language: de}",
-            "data: both languages are de; set both `source_language` and `target_language`",
-        ),
-        ("data: {path: a, train_path: b}", "data: `path` and `train_path` cannot both be set"),
-        ("data: {source: tsv}", "data: source `tsv` needs `path` or `train_path`"),
-        (
-            "data: {test_path: a}",
-            "data: test_path set without `train_path` or `path`; set one of them too",
-        ),
-        (
-            "data: {source: multi30k, test_path: a}",
-            "data: source `multi30k` takes no files of splits; remove test_path",
-        ),
-        (
-            "data: {source: sample, path: a, test_path: b}",
-            "data: source `sample` takes no paths; remove path, test_path",
-        ),
-        (
-            "data: {source: sample, validation_path: a}",
-            "data: source `sample` takes no paths; remove validation_path",
-        ),
-    ],
-)
-def test_incompatible_fields_are_refused(path: Path, text: str, message: str) -> None:
-    assert refusal(path, text) == f"PATH: {message}"
+# Combinations that are refused, and the fields that the message names.
+INCOMPATIBLE = [
+    ("model: {d_model: 10, heads: 3}", "heads d_model d_key d_value"),
+    ("model: {positions: learned, first_position: 1}", "positions first_position"),
+    ("model: {positions: rotary, first_position: 1}", "positions first_position"),
+    ("model: {positions: rotary, d_key: 3}", "d_key d_model heads"),
+    ("model: {max_length: 30_000, d_model: 65_536}", "max_length d_model"),
+    ("model: {positions: learned, position_exponent: column}", "positions position_exponent"),
+    ("model: {dropout: 0}\ntraining: {r_drop: 1}", "model.dropout training.r_drop"),
+    ("tokenizer: {joint: false}", "tokenizer.joint model.tie"),
+    ("tokenizer: {joint: false}\nmodel: {tie: inputs}", "tokenizer.joint model.tie"),
+    ("tokenizer: {vocabulary_size: 260}", "vocabulary_size byte_fallback"),
+    ("tokenizer: {kind: unigram, vocabulary_size: 250001}", "kind vocabulary_size"),
+    ("tokenizer: {kind: spacy, subword_regularization: 0.1}", "kind subword_regularization"),
+    ("tokenizer: {kind: spacy, whitespace_as_suffix: true}", "kind whitespace_as_suffix"),
+    ("tokenizer: {min_count: 2}", "kind min_count"),
+    ("training: {batch_sentences: 3}", "batch_tokens batch_sentences"),
+    ("training: {batch_tokens: null}", "batch_tokens batch_sentences"),
+    ("training: {drop_last: true}", "drop_last batch_sentences"),
+    ("training: {initial_weights: a}", "training.initial_weights tokenizer.run"),
+    ("decoding: {top_k: 1}", "top_k temperature"),
+    ("decoding: {top_p: 0.9}", "top_p temperature"),
+    ("data: {lowercase: source, restore_case: true}", "lowercase restore_case"),
+    ("data: {placeholders: all}\ntokenizer: {kind: spacy}", "data.placeholders tokenizer.kind"),
+    ("data: {placeholders: names, lowercase: source}", "data.placeholders data.lowercase"),
+    ("data: {placeholders: names, source_language: de, target_language: en}", "data.placeholders"),
+    ("data: {source_language: de}", "source_language target_language"),
+    ("data: {path: a, train_path: b}", "path train_path"),
+    ("data: {source: tsv}", "source path train_path"),
+    ("data: {source: parallel}", "source path train_path"),
+    ("data: {test_path: a}", "path train_path test_path"),
+    ("data: {source: multi30k, test_path: a}", "source test_path"),
+    ("data: {source: multi30k, train_path: a}", "source train_path"),
+    ("data: {source: sample, path: a}", "source path"),
+    ("data: {source: sample, validation_path: a}", "source validation_path"),
+]
+
+
+@pytest.mark.parametrize(("text", "fields"), INCOMPATIBLE)
+def test_incompatible_fields_are_refused_unless_one_of_them_is_invalid(
+    path: Path, text: str, fields: str
+) -> None:
+    rule = refusal(path, text)
+    section = text.partition(":")[0]
+    assert rule.startswith("PATH: `" if "." in fields else f"PATH: {section}: ")
+    assert "\n" not in rule
+    for field in fields.split():
+        assert field in rule
+        name = field if "." in field else f"{section}.{field}"
+        [line] = refusal(path, text, f"{name}={{}}").split("\n")
+        assert line.startswith(f"--set: {name}: {{}} is invalid")
+    assert rule in refusal(path, text, "decoding.beam_size={}").split("\n")
 
 
 def test_pairs_of_one_language_need_both_fields(path: Path) -> None:
@@ -448,47 +318,21 @@ def test_mistakes_of_every_kind_are_reported_at_once(path: Path) -> None:
     """
     lines = refusal(path, text, "nonsense", "model.norm_position=3", "model.haedss=4").split("\n")
     beginnings = [
-        "--set nonsense: expected section.field=value",
-        "PATH: data.seed: -1 is invalid",
-        "--set: model.norm_position: 3 is invalid",
-        "PATH: model.foo_bar_baz: unknown field; expected one of d_model",
-        "--set: model.haedss: unknown field; did you mean heads?",
-        "PATH: training.lable_smoothing: unknown field; did you mean label_smoothing?",
-        "PATH: zzz: unknown section",
-        "PATH: data: source `tsv` needs `path` or `train_path`",
-        "PATH: tokenizer: `subword_regularization` needs `kind: bpe` or `unigram`",
-        "PATH: training: exactly one of batch_tokens and batch_sentences must be null",
-        "PATH: `model.tie: all` needs `tokenizer.joint: true`",
-        "PATH: `data.placeholders` needs `tokenizer.kind: bpe`, `unigram` or `char`",
+        "--set nonsense: ",
+        "PATH: data.seed: ",
+        "--set: model.norm_position: ",
+        "PATH: model.foo_bar_baz: ",
+        "--set: model.haedss: ",
+        "PATH: training.lable_smoothing: ",
+        "PATH: zzz: ",
+        "PATH: data: source ",
+        "PATH: tokenizer: `subword_regularization` ",
+        "PATH: training: ",
+        "PATH: `model.tie: all` ",
+        "PATH: `data.placeholders` ",
     ]
     for line, beginning in zip(lines, beginnings, strict=True):
         assert line.startswith(beginning)
-
-
-@pytest.mark.parametrize(
-    ("text", "fields"),
-    [
-        ("data: {source: sample, path: a}", "source path"),
-        ("data: {source: multi30k, train_path: a}", "source train_path"),
-        ("data: {path: a, train_path: b}", "path train_path"),
-        ("data: {source: parallel}", "source path train_path"),
-        ("data: {test_path: a}", "source path train_path test_path"),
-        ("tokenizer: {kind: spacy, subword_regularization: 0.1}", "kind subword_regularization"),
-        ("model: {d_model: 10, heads: 3, d_key: 2}", "d_model heads d_key d_value"),
-        ("training: {batch_sentences: 3}", "batch_tokens batch_sentences"),
-        ("tokenizer: {joint: false}", "joint model.tie"),
-        ("data: {placeholders: all}\ntokenizer: {kind: spacy}", "placeholders tokenizer.kind"),
-    ],
-)
-def test_rules_are_skipped_if_one_of_their_fields_is_invalid(
-    path: Path, text: str, fields: str
-) -> None:
-    [rule] = refusal(path, text).split("\n")
-    for field in fields.split():
-        name = field if "." in field else f"{text.partition(':')[0]}.{field}"
-        [line] = refusal(path, text, f"{name}={{}}").split("\n")
-        assert line.startswith(f"--set: {name}: {{}} is invalid")
-    assert rule in refusal(path, text, "decoding.beam_size={}").split("\n")
 
 
 @pytest.mark.parametrize(
@@ -516,9 +360,8 @@ def test_any_dropout_permits_r_drop(name: str) -> None:
 
 
 def test_a_rule_broken_by_an_override_names_the_override(path: Path) -> None:
-    assert refusal(path, "model: {d_model: 10, heads: 2}", "model.heads=3") == (
-        "PATH with --set: model: `heads` 3 must divide d_model 10, or set d_key and d_value"
-    )
+    message = refusal(path, "model: {d_model: 10, heads: 2}", "model.heads=3")
+    assert message.startswith("PATH with --set: model: `heads` 3 ")
 
 
 def test_python_callers_see_all_broken_rules_of_a_section() -> None:
@@ -527,10 +370,6 @@ def test_python_callers_see_all_broken_rules_of_a_section() -> None:
     tokenizer, model = TokenizerConfig(kind="spacy", joint=False), ModelConfig()
     with pytest.raises(ValidationError, match=r"`model.tie: all` needs .*; `data.placeholders`"):
         Config(data=DataConfig(placeholders="all"), tokenizer=tokenizer, model=model)
-
-
-def test_two_invalid_numbers_in_a_pair_are_reported_once(path: Path) -> None:
-    assert "\n" not in refusal(path, "training: {betas: [.nan, .nan]}")
 
 
 @pytest.mark.parametrize(
@@ -583,17 +422,18 @@ def test_an_empty_file_is_refused(path: Path, text: str) -> None:
     [
         ("training: {epochs: 1,\n  epochs: 2}", "line 2: `epochs` occurs twice"),
         ("model: {heads: 1}\nmodel: {heads: 1}", "line 2: `model` occurs twice"),
-        ("model: [", "line 1: while parsing a flow node expected the node content"),
-        ("model:\n\theads: 1", "line 2: while scanning for the next token found character"),
-        ("? [a]\n: 1", "line 1: while constructing a mapping found unhashable key"),
-        ("--- {}\n--- {}", "line 2: expected a single document"),
-        ("training: {epochs: !!bool 3}", "a value does not match its tag"),
-        ("training: {epochs: !!int ''}", "a value does not match its tag"),
-        ("model: {heads: \0}", "unacceptable character"),
-        ('"\\ud800": 1', "'utf-8' codec can't encode character '\\ud800'"),
-        ('data: {path: "\\ud800"}', "'utf-8' codec can't encode character '\\ud800'"),
-        ("model: " + "[" * 5000, "maximum recursion depth exceeded"),
-        ("training: {epochs: " + "9" * 5000 + "}", "Exceeds the limit"),
+        ("model: [", "line 1: "),
+        ("model:\n\theads: 1", "line 2: "),
+        ("? [a]\n: 1", "line 1: "),
+        ("--- {}\n--- {}", "line 2: "),
+        ("training: {epochs: !!bool 3}", ""),
+        ("training: {epochs: !!int ''}", ""),
+        ("model: {heads: \0}", ""),
+        ('"\\ud800": 1', ""),
+        ('data: {path: "\\ud800"}', ""),
+        ("model: " + "[" * 5000, ""),
+        ("training: {epochs: " + "9" * 5000 + "}", ""),
+        ("model: &a {heads: *a}", "line 1: `*a` "),
     ],
 )
 def test_invalid_yaml_is_reported_in_one_line(path: Path, text: str, problem: str) -> None:
@@ -635,10 +475,9 @@ def test_a_byte_order_mark_and_windows_line_ends_are_read(path: Path) -> None:
 def test_python_tags_are_refused(path: Path, tmp_path: Path) -> None:
     tag = f"!!python/object/apply:os.system ['touch {tmp_path}/made']"
     message = refusal(path, f"data: {{path: {tag}}}")
-    assert message.startswith("PATH: not valid YAML: line 1: could not determine a constructor")
+    assert message.startswith("PATH: not valid YAML: line 1: ")
     assert "\n" not in message
-    refused = refusal(path, "", f"data.path={tag}")
-    assert refused == f"--set data.path={tag}: the value is not valid YAML"
+    assert refusal(path, "", f"data.path={tag}").startswith(f"--set data.path={tag}: ")
     assert not (tmp_path / "made").exists()
 
 
@@ -647,12 +486,8 @@ def test_a_yaml_bomb_is_refused(path: Path, text: str) -> None:
     bomb = ["a0: &a0 " + ("[x]" if text[0] == "[" else "{x: 1}")]
     bomb += [f"a{n}: &a{n} " + text.format(", ".join([f"*a{n - 1}"] * 9)) for n in range(1, 12)]
     message = refusal(path, "\n".join([*bomb, "data: {path: *a11}"]))
-    problem = "line 2: `*a0` must refer to a single value, not to a list or a section"
-    assert message == f"PATH: not valid YAML: {problem}"
-
-
-def test_a_self_referencing_section_is_refused(path: Path) -> None:
-    assert "`*a` must refer to a single value" in refusal(path, "model: &a {heads: *a}")
+    assert message.startswith("PATH: not valid YAML: line 2: `*a0` ")
+    assert "\n" not in message
 
 
 def test_an_alias_of_a_value_is_read(path: Path) -> None:
@@ -663,58 +498,18 @@ def test_an_alias_of_a_value_is_read(path: Path) -> None:
 # ------------------------------------------------------------------------------------------ --set
 
 
-def test_overrides_win_over_the_file(path: Path) -> None:
-    config = load(path, "training: {epochs: 3, patience: 2}", "training.epochs=4", "model.heads=2")
-    assert (config.training.epochs, config.training.patience, config.model.heads) == (4, 2, 2)
-
-
-def test_the_last_override_wins(path: Path) -> None:
-    assert load(path, "", "training.epochs=4", " training.epochs = 5").training.epochs == 5
-
-
-def test_overrides_may_be_null_or_lists(path: Path) -> None:
-    overrides = ["training.clip_norm=null", "training.betas=[0.8, 0.9]", "data.path=[a, b]"]
-    config = load(path, "data: {source: parallel}", *overrides)
-    assert config.training.clip_norm is None
-    assert config.training.betas == (0.8, 0.9)
-    assert config.data.path == (Path("a"), Path("b"))
+def test_overrides_win_over_the_file_and_the_last_one_over_others(path: Path) -> None:
+    text = "training: {epochs: 3, patience: 2}"
+    overrides = ["training.epochs=4", "model.heads=2", " training.epochs = 5"]
+    overrides += ["training.clip_norm=null", "training.betas=[0.8, 0.9]"]
+    config = load(path, text, *overrides)
+    assert (config.training.epochs, config.training.patience, config.model.heads) == (5, 2, 2)
+    assert (config.training.clip_norm, config.training.betas) == (None, (0.8, 0.9))
 
 
 def test_text_that_looks_like_a_number_needs_quotes(path: Path) -> None:
     assert load(path, "", "data.path='1e3'").data.path == Path("1e3")
-    message = refusal(path, "", "data.path=1e3")
-    assert message.startswith("--set: data.path: 1000.0 is invalid, it should be a path")
-
-
-@pytest.mark.parametrize(
-    "override", ["", "training", "training.epochs", "epochs=3", "training.=3", ".epochs=3", "=3"]
-)
-def test_overrides_need_a_section_a_field_and_a_value(path: Path, override: str) -> None:
-    expected = f"--set {override}: expected section.field=value, as in training.epochs=3"
-    assert refusal(path, "", override) == expected
-
-
-@pytest.mark.parametrize("value", ["", " ", "# 3"])
-def test_an_override_without_a_value_is_refused(path: Path, value: str) -> None:
-    override = f"training.max_minutes={value}"
-    remedy = "no value; write training.max_minutes=null to unset the field"
-    assert refusal(path, "", override) == f"--set {override}: {remedy}"
-    assert load(path, "", "training.max_minutes=null").training.max_minutes is None
-
-
-@pytest.mark.parametrize("value", ["[", "{a: 1, a: 2}", "*x", "a: b: c", "!!bool 3", "\0"])
-def test_an_override_with_invalid_yaml_is_refused(path: Path, value: str) -> None:
-    override = f"training.epochs={value}"
-    assert refusal(path, "", override) == f"--set {override}: the value is not valid YAML"
-
-
-def test_an_override_of_an_unknown_field_or_section_gets_a_suggestion(path: Path) -> None:
-    assert refusal(path, "", "training.epoch=3") == (
-        "--set: training.epoch: unknown field; did you mean epochs?"
-    )
-    assert refusal(path, "", "trainings.epochs=3") == (
-        "--set: trainings: unknown section; did you mean training?"
-    )
+    assert refusal(path, "", "data.path=1e3").startswith("--set: data.path: 1000.0 is invalid")
 
 
 # ----------------------------------------------------------------------------------- where to look
@@ -728,17 +523,19 @@ def test_a_name_is_looked_up_as_a_path_then_in_configs_then_among_shipped_config
     monkeypatch.chdir(tmp_path)
     for folder in (shipped, tmp_path / "configs", tmp_path):
         folder.mkdir(exist_ok=True)
-        (folder / "mine.yaml").touch()
-        expected = [(folder / "mine.yaml").resolve()] * 2
-        assert [find_config(name).resolve() for name in ("mine.yaml", "mine")] == expected
+        (folder / "v1.2.yaml").touch()
+        expected = [(folder / "v1.2.yaml").resolve()] * 2
+        assert [find_config(name).resolve() for name in ("v1.2.yaml", "v1.2")] == expected
 
 
-def test_shipped_configs_in_a_folder_are_found_by_folder_and_name(
+def test_shipped_configs_are_found_by_folder_and_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     expected = SHIPPED_CONFIGS / "tutorials" / "orahilly.yaml"
     assert find_config("tutorials/orahilly.yaml") == find_config("tutorials/orahilly") == expected
+    Path("base.yaml").mkdir()  # not taken for a configuration
+    assert find_config("base") == next(p for p in shipped_configs() if p.name == "base.yaml")
 
 
 def test_unset_dropout_follows_dropout(path: Path) -> None:
@@ -746,44 +543,23 @@ def test_unset_dropout_follows_dropout(path: Path) -> None:
     assert (model.embedding_dropout_rate, model.attention_output_dropout_rate) == (0.0, 0.3)
 
 
-def test_the_extension_may_be_omitted_from_names_with_dots(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("name", "suggestion"),
+    [
+        *((name, None) for name in ("nowhere", "test", "configs/mine.yaml", "german.yaml")),
+        ("sampel", "sample.yaml"),
+        ("sampel.yaml", "sample.yaml"),
+    ],
+)
+def test_a_missing_config_names_a_similar_one_or_the_shipped_ones(
+    name: str, suggestion: str | None
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("v1.2.yaml").touch()
-    assert find_config("v1.2") == Path("v1.2.yaml")
-
-
-def test_a_folder_is_not_taken_for_a_config(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("base.yaml").mkdir()
-    assert find_config("base") == next(p for p in shipped_configs() if p.name == "base.yaml")
-
-
-def test_a_missing_config_names_the_shipped_ones() -> None:
     with pytest.raises(UserError) as caught:
-        load_config("nowhere")
+        load_config(name)
     shipped = ", ".join(path.relative_to(SHIPPED_CONFIGS).as_posix() for path in shipped_configs())
     assert {"base.yaml", "tutorials/orahilly.yaml"} <= set(shipped.split(", "))
-    assert str(caught.value) == (
-        f"config nowhere not found, neither as a path nor in ./configs; shipped configs: {shipped}"
-    )
-
-
-@pytest.mark.parametrize("name", ["sampel", "sampel.yaml"])
-def test_a_misspelled_config_gets_a_suggestion(name: str) -> None:
-    with pytest.raises(
-        UserError, match=rf"config {name} not found, .*; did you mean sample.yaml\?$"
-    ):
-        load_config(name)
-
-
-@pytest.mark.parametrize("name", ["mine.yaml", "test", "configs/mine.yaml", "german.yaml"])
-def test_another_name_gets_no_suggestion(name: str) -> None:
-    with pytest.raises(UserError, match=r"shipped configs: base.yaml, "):
-        load_config(name)
+    assert str(caught.value).startswith(f"config {name} not found")
+    assert str(caught.value).endswith(f" {suggestion}?" if suggestion else f" {shipped}")
 
 
 # ------------------------------------------------------------------------------------- the config
@@ -809,12 +585,9 @@ def test_every_field_has_a_type_a_default_and_a_description() -> None:
     expected = {f"{s}.{f}" for s, fields in Config().model_dump().items() for f in fields}
     assert rows.keys() == expected
     assert all(all(row) for row in rows.values())
-    assert rows["training.betas"] == (
-        "tuple[float, float]",
-        "[0.9, 0.98]",
-        "Adam's decay rates, β1 and β2",
-    )
+    assert rows["training.betas"][:2] == ("tuple[float, float]", "[0.9, 0.98]")
     assert rows["data.path"][:2] == ("path | tuple[path, path] | null", "null")
+    assert rows["tokenizer.run"][:2] == ("path | null", "null")
     assert rows["model.norm_position"][:2] == ("pre | post", "pre")
 
 
