@@ -86,6 +86,7 @@ def test_shares_partition_the_batch() -> None:
 def test_two_threads_compute_the_gradient_of_the_whole_batch() -> None:
     model = make_model(0.0)
     found = losses_and_gradients(model)
+    assert torch.get_num_threads() == 2  # restored
     model.zero_grad()
     losses = backward(loss_of(model), BATCH, BATCH.tokens)
     expected = [*losses, *gradients(model)]
@@ -113,7 +114,6 @@ def test_results_depend_on_the_seed_but_not_on_thread_timing() -> None:
 
 def test_shards_have_independent_dropout() -> None:
     numbers = [torch.rand(1000, generator=SEED.generator(shard)) for shard in range(3)]
-    assert not torch.equal(numbers[0], numbers[1])
     assert abs(torch.corrcoef(torch.stack(numbers))[0, 1]) < 0.1
 
 
@@ -153,11 +153,6 @@ def test_a_large_batch_is_processed_in_several_rounds(
     assert len(loss.seen) == (10 if r_drop else 6)  # with 2 threads, and R-Drop's two passes
     assert sum(loss.seen) == len(BATCH)
     assert max(loss.seen) - min(loss.seen) <= 1
-
-
-def test_the_number_of_threads_is_restored_afterwards() -> None:
-    losses_and_gradients(make_model(0.0))
-    assert torch.get_num_threads() == 2
 
 
 class TooLarge(BatchLoss):

@@ -1,9 +1,9 @@
 """A run's datastore contains every position of its training text."""
 
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -57,13 +57,11 @@ def test_a_datastore_for_other_weights_replaces_it(toy_config: MakeConfig) -> No
     config = toy_config(decoding=NEIGHBOURS, training={"average_decay": 0.5})
     run = train(config, Path("run"))
     load_translator(run, device=CPU)
-    with pytest.raises(UserError, match="was built from weights other than last"):
+    with pytest.raises(UserError, match="other than last"):
         load_translator(run, weights="last", device=CPU)
-
     fill_datastore(run, prepare(config), "last", CPU)
-
     load_translator(run, weights="last", device=CPU)
-    with pytest.raises(UserError, match="was built from weights other than best"):
+    with pytest.raises(UserError, match="other than best"):
         load_translator(run, device=CPU)
 
 
@@ -102,44 +100,28 @@ def test_resuming_rebuilds_a_datastore_left_stale_by_a_kill(
 def test_a_corpus_that_changed_after_training_is_refused(
     toy_config: MakeConfig, toy_corpus: Path
 ) -> None:
-    corpus = Path("corpus.tsv")
-    corpus.write_bytes(toy_corpus.read_bytes())
+    corpus = Path(shutil.copy(toy_corpus, "corpus.tsv"))
     config = toy_config(data={"path": str(corpus)}, training={"max_updates": 1})
     run = train(config, Path("run"))
     prepared = prepare(config)
     corpus.write_text("\n".join(corpus.read_text().splitlines()[:-1]) + "\n")
     prepare(config)
-    with pytest.raises(UserError, match="since this run started, the corpus has changed"):
+    with pytest.raises(UserError, match="corpus has changed"):
         fill_datastore(run, prepared, "best", CPU)
     assert not run.datastore.exists()
 
 
-def test_a_corpus_too_large_is_refused_before_training(
+def test_a_corpus_too_large_is_refused_before_training_and_for_a_finished_run(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    config = toy_config(training={"max_updates": 1})
+    run = train(config, Path("run"))
     monkeypatch.setattr(module, "_LARGEST", 1000)
-
-    with pytest.raises(UserError, match=r"decoding\.knn_k: .* too large: .* without neighbours"):
-        train(toy_config(decoding=NEIGHBOURS), Path("run"))
-
-    assert not Path("run").exists()
-
-
-def test_a_corpus_too_large_is_refused_with_its_size() -> None:
-    class Targets:
-        ids = range(9_000_000_000)
-
-        def __len__(self) -> int:
-            return 1_000_000_000
-
-    prepared = SimpleNamespace(sequences=lambda split: (None, Targets()))
-    message = (
-        "the keys of 10,000,000,000 training positions would take 4768.4 GiB, more than the limit "
-        "of 4 GiB; translate without neighbours"
-    )
-
-    with pytest.raises(UserError, match=message):
-        module.require_room(prepared, d_model=128)  # type: ignore[arg-type]
+    with pytest.raises(UserError, match=r"decoding\.knn_k: "):
+        train(toy_config(decoding=NEIGHBOURS), Path("other"))
+    assert not Path("other").exists()
+    with pytest.raises(UserError, match=r"decoding\.knn_k: "):
+        fill_datastore(run, prepare(config), "best", CPU)
 
 
 def test_the_room_for_all_positions_is_checked(
@@ -151,27 +133,14 @@ def test_the_room_for_all_positions_is_checked(
     monkeypatch.setattr(module, "_LARGEST", size)
     module.require_room(prepared, run.config.model.d_model)
     monkeypatch.setattr(module, "_LARGEST", size - 1)
-    with pytest.raises(UserError, match="translate without neighbours"):
+    with pytest.raises(UserError, match=rf"{size // (4 * run.config.model.d_model):,} training"):
         module.require_room(prepared, run.config.model.d_model)
-
-
-def test_a_corpus_too_large_is_refused_for_a_finished_run(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    config = toy_config(training={"max_updates": 1})
-    run = train(config, Path("run"))
-    monkeypatch.setattr(module, "_LARGEST", 1000)
-
-    with pytest.raises(UserError, match=r"decoding\.knn_k: .* too large: .* without neighbours"):
-        fill_datastore(run, prepare(config), "best", CPU)
 
 
 def test_missing_weights_leave_the_datastore_unchanged(toy_config: MakeConfig) -> None:
     config = toy_config(decoding=NEIGHBOURS)
     run: RunFolder = train(config, Path("run"))
     before = run.datastore.read_bytes()
-
-    with pytest.raises(UserError, match=r"ema\.safetensors: no such weights"):
+    with pytest.raises(UserError, match=r"ema\.safetensors"):
         fill_datastore(run, prepare(config), "ema", CPU)
-
     assert run.datastore.read_bytes() == before

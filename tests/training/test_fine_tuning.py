@@ -13,7 +13,6 @@ import yaml
 from safetensors.torch import load_file
 
 from nmt.config.config import Config
-from nmt.config.data import DataConfig
 from nmt.config.model import ModelConfig
 from nmt.config.yaml_files import dump_config, load_config, override_config
 from nmt.corpus.prepared import PreparedData
@@ -24,6 +23,7 @@ from nmt.export.model_card import model_card
 from nmt.model.transformer import Transformer
 from nmt.runs.folder import RunFolder
 from nmt.runs.summaries import run_facts
+from nmt.training.batches import Batch
 from nmt.training.fine_tuning import LOW_PEAK, config_from, freeze
 from nmt.training.step import TrainingState
 from nmt.training.train import train
@@ -64,9 +64,13 @@ def test_vocabularies_and_model_come_from_the_run_and_the_rest_from_the_configur
         assert (run.data / name).read_bytes() == (trained_run.data / name).read_bytes()
 
 
-def test_a_peak_lower_than_the_default_is_kept(trained_run: RunFolder, given: Config) -> None:
+def test_dropout_and_a_peak_lower_than_the_default_are_kept(
+    trained_run: RunFolder, given: Config
+) -> None:
     low = override_config(given, ["training.learning_rate=1e-4"], "low")
-    assert config_from(trained_run, "best", low, []).training.learning_rate == 1e-4
+    config = config_from(trained_run, "best", low, ["model.dropout=0.3"])
+    assert config.training.learning_rate == 1e-4
+    assert train(config, "new").config.model.dropout == 0.3
 
 
 def test_training_starts_from_the_runs_weights(trained_run: RunFolder, given: Config) -> None:
@@ -247,7 +251,7 @@ def test_a_vocabulary_with_low_coverage_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("override", "message"),
+    ("override", "named"),
     [
         ("model.d_model=32", "model.d_model: 32 differs from 64 in "),
         ("model.activation=gelu", "model.activation: gelu differs from relu in "),
@@ -261,11 +265,11 @@ def test_a_vocabulary_with_low_coverage_is_refused(
     ],
 )
 def test_settings_that_do_not_fit_the_run_are_refused(
-    trained_run: RunFolder, given: Config, override: str, message: str
+    trained_run: RunFolder, given: Config, override: str, named: str
 ) -> None:
     with pytest.raises(UserError, match=r"^[^\n]*$") as caught:
         train(config_from(trained_run, "best", given, [override]), "new")
-    assert message in str(caught.value)
+    assert named in str(caught.value)
     assert not Path("new").exists()
 
 
@@ -273,32 +277,29 @@ def test_weights_and_vocabulary_of_different_runs_are_refused(
     trained_run: RunFolder, toy_config: MakeConfig, given: Config
 ) -> None:
     size = {"vocabulary_size": trained_run.config.tokenizer.vocabulary_size}
-    other = toy_config(
-        data={"path": str(given.data.path)}, tokenizer=size, training={"max_updates": 1}
-    )
-    train(other, "other")
-    with pytest.raises(UserError, match=r"has a different vocabulary from tokenizer\.run other"):
+    data = {"path": str(given.data.path)}
+    train(toy_config(data=data, tokenizer=size, training={"max_updates": 1}), "other")
+    with pytest.raises(UserError, match=r"tokenizer\.run other"):
         train(config_from(trained_run, "best", given, ["tokenizer.run=other"]), "new")
     shutil.copytree(trained_run.path, "copy")
     train(config_from(trained_run, "best", given, ["tokenizer.run=copy"]), "new")
 
 
 @pytest.mark.parametrize(
-    ("languages", "message"),
+    ("languages", "field"),
     [
-        ({"source_language": "de", "target_language": "en"}, "source_language: de differs from en"),
-        ({"target_language": "fr"}, "target_language: fr differs from de in {run}; omit"),
+        ({"source_language": "de", "target_language": "en"}, "source_language: de"),
+        ({"target_language": "fr"}, "target_language: fr"),
         ({"target_language": "de"}, None),
         ({}, None),
     ],
 )
 def test_a_configuration_for_other_languages_is_refused(
-    trained_run: RunFolder, languages: dict[str, str], message: str | None
+    trained_run: RunFolder, languages: dict[str, str], field: str | None
 ) -> None:
     Path("mine.yaml").write_text(yaml.safe_dump({"data": {"source": "sample"} | languages}))
-    expected = f"mine.yaml: data.{message}".format(run=trained_run.path)
-    refused = pytest.raises(UserError, match=f"^{re.escape(expected)}")
-    with refused if message else nullcontext():
+    refused = pytest.raises(UserError, match=rf"^mine\.yaml: data\.{field}")
+    with refused if field else nullcontext():
         config_from(trained_run, "best", load_config("mine.yaml"), [])
 
 
@@ -312,13 +313,8 @@ def test_an_override_that_does_not_fit_is_reported_with_the_run(
 
 def test_missing_weights_are_named(trained_run: RunFolder) -> None:
     missing = trained_run.weights("checkpoint_average")
-    with pytest.raises(UserError, match=f"^{re.escape(str(missing))}: no such weights; average"):
+    with pytest.raises(UserError, match=f"^{re.escape(str(missing))}: "):
         config_from(trained_run, "checkpoint_average", None, [])
-
-
-def test_dropout_may_be_changed(trained_run: RunFolder, given: Config) -> None:
-    config = config_from(trained_run, "best", given, ["model.dropout=0.3"])
-    assert train(config, "new").config.model.dropout == 0.3
 
 
 @pytest.mark.parametrize("part", ["encoder", "decoder", "embeddings"])
@@ -338,42 +334,40 @@ def test_resuming_needs_no_initial_weights_and_is_exact(
     whole = train(config, "whole")
     update = TrainingState.update
 
-    def interrupted(self: TrainingState, batches: list[object]) -> object:
+    def interrupted(self: TrainingState, batches: list[Batch]) -> object:
         if self.progress.updates == 2:
             raise RuntimeError
-        return update(self, batches)  # type: ignore[arg-type]
+        return update(self, batches)
 
-    monkeypatch.setattr(TrainingState, "update", interrupted)
-    with pytest.raises(RuntimeError):
-        train(config, "part")
-    monkeypatch.setattr(TrainingState, "update", update)
+    with monkeypatch.context() as patch:
+        patch.setattr(TrainingState, "update", interrupted)
+        with pytest.raises(RuntimeError):
+            train(config, "part")
     monkeypatch.setattr("nmt.training.step.load_initial", None)  # not called
     part = train(RunFolder(Path("part")).config, "part", resume=True)
     assert part.weights("last").read_bytes() == whole.weights("last").read_bytes()
     other = config.training.model_copy(update={"initial_weights": "other.safetensors"})
-    with pytest.raises(UserError, match=r"training\.initial_weights: .*start a new run"):
+    with pytest.raises(UserError, match=r"training\.initial_weights: .*new run"):
         train(config.model_copy(update={"training": other}), "part", resume=True)
 
 
-@pytest.mark.parametrize(("weights", "expected"), [([6, 2], [0.3, 0.1, 0.6]), ([None], [0.4, 0.6])])
+@pytest.mark.parametrize(
+    ("weights", "expected"),
+    [([6, 2], [0.3, 0.1, 0.6]), ([None], [0.4, 0.6]), ([None, None], None)],
+)
 def test_corpora_keep_their_ratio_when_mixed(
-    trained_run: RunFolder, weights: list[float | None], expected: list[float]
+    trained_run: RunFolder, weights: list[float | None], expected: list[float] | None
 ) -> None:
     parts = [{"source": "sample", "name": str(n), "weight": w} for n, w in enumerate(weights)]
     temperature = 1.0 if all(weights) else 5.0  # the field is for corpora without weights
     new = Config.model_validate({"data": {"corpora": parts, "mixing_temperature": temperature}})
-
+    if expected is None:
+        with pytest.raises(UserError, match="--mix needs a weight"):
+            config_from(trained_run, "best", new, [], mix=0.6)
+        return
     data = config_from(trained_run, "best", new, [], mix=0.6).data
-
     assert [part.weight for part in data.corpora] == pytest.approx(expected)
     assert data.mixing_temperature == 1.0
-
-
-def test_corpora_without_weights_cannot_be_mixed(trained_run: RunFolder, given: Config) -> None:
-    parts = [{"source": "sample", "name": str(n)} for n in range(2)]
-    several = Config.model_validate({"data": {"corpora": parts}})
-    with pytest.raises(UserError, match="--mix needs a weight"):
-        config_from(trained_run, "best", several, [], mix=0.5)
 
 
 def run_with_corpora(
@@ -408,7 +402,7 @@ def test_a_report_that_does_not_list_the_runs_corpora_is_refused(
     trained_run: RunFolder, given: Config
 ) -> None:
     run = run_with_corpora(trained_run, [1000])
-    with pytest.raises(UserError, match=r"report\.json: lists different corpora from .*; restore"):
+    with pytest.raises(UserError, match=r"report\.json: "):
         config_from(run, "best", given, [], mix=0.5)
 
 
@@ -428,17 +422,7 @@ def test_mixed_corpora_pass_the_stricter_filters_of_both(
     assert config_from(run, "best", new, []).data.max_ratio == 5  # without the run's corpus
 
 
-def test_a_tag_that_the_runs_vocabulary_lacks_is_refused(
-    trained_run: RunFolder, given: Config
-) -> None:
-    data = given.data.model_dump(include={"source_language", "target_language"})
-    data["corpora"] = [{"source": "sample", "tag": "synthetic"}]
-    tagged = given.model_copy(update={"data": DataConfig.model_validate(data)})
-    with pytest.raises(UserError, match="no tokens for the tags synthetic; omit `tag`"):
-        train(config_from(trained_run, "best", tagged, []), "new")
-
-
-def test_a_tag_that_would_stand_for_another_one_is_refused(
+def test_tags_that_the_run_lacks_or_has_in_another_place_are_refused(
     trained_run: RunFolder, given: Config
 ) -> None:
     def tagged(*tags: str, run: Path | None = None) -> Config:
@@ -448,11 +432,13 @@ def test_a_tag_that_would_stand_for_another_one_is_refused(
         tree["tokenizer"]["run"] = run
         return Config.model_validate(tree)
 
+    with pytest.raises(UserError, match="tags synthetic"):
+        train(config_from(trained_run, "best", tagged("synthetic"), []), "new")
     former = Path("former")
     shutil.copytree(trained_run.data, former / "data")
     (former / "config.yaml").write_text(dump_config(tagged("chat", "news")), encoding="utf-8")
     assert ParentRunData.open(tagged("chat", run=former))
-    with pytest.raises(UserError, match="so news would be read as another one; add corpora"):
+    with pytest.raises(UserError, match="news"):  # which would be read as chat
         ParentRunData.open(tagged("news", run=former))
 
 

@@ -13,12 +13,6 @@ def rates(last: int = 1000, **fields: object) -> list[float]:
     return [learning_rate(config, update, last) for update in (1, 50, 100, 400, 1000)]
 
 
-def test_inverse_square_root_is_noams_schedule() -> None:
-    assert rates(schedule="inverse_sqrt") == pytest.approx(
-        [0.001, 0.05, 0.1, 0.05, 0.1 * math.sqrt(0.1)]
-    )
-
-
 def test_inverse_square_root_equals_the_papers_equation() -> None:
     # lrate = d_model^-0.5 · min(step^-0.5, step · warmup^-1.5), equation 3
     d_model, warmup = 512, 4000
@@ -28,21 +22,18 @@ def test_inverse_square_root_equals_the_papers_equation() -> None:
         assert learning_rate(config, step, 100_000) == pytest.approx(paper)
 
 
-def test_cosine_reaches_zero_at_the_last_update() -> None:
-    first, half, peak, later, last = rates(schedule="cosine")
-    assert (first, half, peak) == pytest.approx((0.001, 0.05, 0.1))
-    assert later == pytest.approx(0.05 * (1 + math.cos(math.pi / 3)))
-    assert last == pytest.approx(0.0)
-
-
-def test_cosine_stays_at_zero_after_the_last_update() -> None:
-    # Epochs can have more batches than the first one, from which the last update was computed.
-    assert rates(last=500, schedule="cosine")[-1] == pytest.approx(0.0)
-    assert rates(last=100, schedule="cosine")[2:] == pytest.approx([0.1, 0.0, 0.0])
-
-
-def test_the_constant_schedule_keeps_the_rate_after_the_warm_up() -> None:
-    assert rates(schedule="constant") == pytest.approx([0.001, 0.05, 0.1, 0.1, 0.1])
+@pytest.mark.parametrize(
+    ("schedule", "last", "expected"),
+    [
+        ("inverse_sqrt", 1000, [0.001, 0.05, 0.1, 0.05, 0.1 * math.sqrt(0.1)]),
+        ("constant", 1000, [0.001, 0.05, 0.1, 0.1, 0.1]),
+        ("cosine", 1000, [0.001, 0.05, 0.1, 0.05 * (1 + math.cos(math.pi / 3)), 0.0]),
+        # Epochs can have more batches than the first one, from which the last update was computed.
+        ("cosine", 100, [0.001, 0.05, 0.1, 0.0, 0.0]),
+    ],
+)
+def test_schedules_follow_their_equations(schedule: str, last: int, expected: list[float]) -> None:
+    assert rates(last, schedule=schedule) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -57,22 +48,15 @@ def test_optimizers_use_the_configured_values(name: str, kind: type) -> None:
     assert (group["betas"], group["eps"], group["weight_decay"]) == ((0.8, 0.95), 1e-6, 0.01)
 
 
-def test_the_average_follows_the_equation() -> None:
+@pytest.mark.parametrize(("updates", "decay"), [(10_000, 0.9), (1, 2 / 11)])
+def test_the_average_follows_the_equation(updates: int, decay: float) -> None:
+    """Early updates have a lower decay."""
     model = nn.Linear(1, 1, bias=False)
     nn.init.constant_(model.weight, 1.0)
     average = WeightAverage(model, decay=0.9)
     nn.init.constant_(model.weight, 2.0)
-    average.update(updates=10_000)
-    assert average.average[0].item() == pytest.approx(0.9 * 1.0 + 0.1 * 2.0)
-
-
-def test_early_updates_have_a_lower_decay() -> None:
-    model = nn.Linear(1, 1, bias=False)
-    nn.init.constant_(model.weight, 1.0)
-    average = WeightAverage(model, decay=0.9)
-    nn.init.constant_(model.weight, 2.0)
-    average.update(updates=1)  # decay 2 / 11
-    assert average.average[0].item() == pytest.approx(2 / 11 * 1.0 + 9 / 11 * 2.0)
+    average.update(updates=updates)
+    assert average.average[0].item() == pytest.approx(decay * 1.0 + (1 - decay) * 2.0)
 
 
 def test_swapping_twice_restores_both() -> None:

@@ -29,14 +29,20 @@ def scalars(run: RunFolder, tag: str) -> list[tuple[int, float]]:
 
 
 def test_validations_are_written_across_a_resume(toy_config: MakeConfig) -> None:
-    settings = {"tensorboard": True, "validate_updates": 2}
-    train(toy_config(training={**settings, "max_updates": 4}), Path("run"))
-    run = train(toy_config(training={**settings, "max_updates": 6}), Path("run"), resume=True)
+    """Also those from before it was enabled."""
+    for last, tensorboard in ((2, False), (4, True), (6, True)):
+        settings = {"validate_updates": 2, "max_updates": last}
+        settings |= {"tensorboard": True} if tensorboard else {}  # off by default
+        run = train(toy_config(training=settings), Path("run"), resume=last > 2)
+        assert Path("run/tensorboard").exists() == tensorboard
     lines = run.read_metrics()
     assert [line["update"] for line in lines] == [2, 4, 6]
-    measures = ("train_loss", "loss", "bleu", "learning_rate")
-    tags = ("loss/training", "loss/validation", "validation/bleu", "learning_rate")
-    for name, tag in zip(measures, tags, strict=True):
+    for name, tag in (
+        ("train_loss", "loss/training"),
+        ("loss", "loss/validation"),
+        ("bleu", "validation/bleu"),
+        ("learning_rate", "learning_rate"),
+    ):
         expected = [(line["update"], pytest.approx(line[name])) for line in lines]
         assert scalars(run, tag) == expected
 
@@ -62,18 +68,6 @@ def test_values_after_the_last_checkpoint_are_not_duplicated_on_resume(
     expected = [(line["update"], pytest.approx(line["loss"])) for line in run.read_metrics()]
     assert [update for update, _ in expected] == [2, 4, 6]
     assert scalars(run, "loss/validation") == expected
-
-
-def test_enabling_it_on_resume_also_shows_earlier_values(toy_config: MakeConfig) -> None:
-    train(toy_config(training={"validate_updates": 2, "max_updates": 4}), Path("run"))
-    run = RunFolder(Path("run"))
-    on = {"tensorboard": True, "validate_updates": 2}
-    for last in (6, 8):
-        train(toy_config(training={**on, "max_updates": last}), Path("run"), resume=True)
-    lines = run.read_metrics()
-    assert [line["update"] for line in lines] == [2, 4, 6, 8]
-    for name, tag in (("loss", "loss/validation"), ("train_loss", "loss/training")):
-        assert scalars(run, tag) == [(line["update"], pytest.approx(line[name])) for line in lines]
 
 
 @pytest.mark.filterwarnings("ignore:html5lib:DeprecationWarning")
@@ -133,11 +127,6 @@ def test_the_hook_for_errors_in_threads_is_restored(
     board.close()
     assert threading.excepthook is own
     assert [error.exc_type for error in reported] == [ZeroDivisionError]
-
-
-def test_tensorboard_is_off_by_default(toy_config: MakeConfig) -> None:
-    train(toy_config(training={"max_updates": 1}), Path("run"))
-    assert not Path("run/tensorboard").exists()
 
 
 def test_a_missing_library_is_reported_before_any_work(
