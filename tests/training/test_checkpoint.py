@@ -2,6 +2,7 @@
 
 import errno
 import pickle
+import shutil
 import zipfile
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -14,80 +15,51 @@ import torch
 from nmt.config.config import Config
 from nmt.corpus.preparing.prepare import prepare
 from nmt.errors import UserError
+from nmt.runs.folder import RunFolder
 from nmt.training.train import train
 from tests.trainers import make_trainer, resumed
 
+MakeConfig = Callable[..., Config]
 FullDisk = Callable[[int], AbstractContextManager[None]]
+pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
 
-def _first_moments(state: dict[str, Any]) -> dict[str, Any]:
-    moments: dict[str, Any] = state["optimizer"]["state"][0]
-    return moments
-
-
-def test_training_starts_in_epoch_1(
-    toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_training_starts_in_epoch_1(toy_config: MakeConfig) -> None:
     assert make_trainer(toy_config()).progress.epoch == 1
 
 
-def _no_moment(state: dict[str, Any]) -> None:
-    del _first_moments(state)["exp_avg"]
+INVALID: dict[str, Callable[[dict[str, Any]], object]] = {
+    "missing moment": lambda state: state["optimizer"]["state"][0].pop("exp_avg"),
+    "short moment": lambda state: state["optimizer"]["state"][0].update(exp_avg=torch.zeros(1)),
+    "infinite moment": lambda state: state["optimizer"]["state"][0]["exp_avg_sq"].fill_(torch.inf),
+    "short average": lambda state: state["average"].__setitem__(0, torch.zeros(1)),
+    "text for a number": lambda state: state["progress"].update(epoch="x"),
+    "fractional updates": lambda state: state["progress"].update(updates=1.5),
+    "not a number": lambda state: state["progress"].update(best=float("nan")),
+}
 
 
-def _short_moment(state: dict[str, Any]) -> None:
-    _first_moments(state)["exp_avg"] = torch.zeros(1)
-
-
-def _infinite_moment(state: dict[str, Any]) -> None:
-    _first_moments(state)["exp_avg_sq"].fill_(float("inf"))
-
-
-def _short_average(state: dict[str, Any]) -> None:
-    state["average"][0] = torch.zeros(1)
-
-
-def _text_for_a_number(state: dict[str, Any]) -> None:
-    state["progress"]["epoch"] = "x"
-
-
-def _fractional_updates(state: dict[str, Any]) -> None:
-    state["progress"]["updates"] = 1.5
-
-
-def _not_a_number(state: dict[str, Any]) -> None:
-    state["progress"]["best"] = float("nan")
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        _no_moment,
-        _short_moment,
-        _infinite_moment,
-        _short_average,
-        _text_for_a_number,
-        _fractional_updates,
-        _not_a_number,
-    ],
-)
-def test_a_checkpoint_with_invalid_values_is_refused_in_one_line(
-    toy_config: Callable[..., Config],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    damage: Callable[[dict[str, Any]], None],
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_checkpoints_with_invalid_values_are_refused_in_one_line(toy_config: MakeConfig) -> None:
     config = toy_config(training={"max_updates": 2, "average_decay": 0.9})
-    train(config, Path("run"))
-    path = Path("run/checkpoint.pt")
-    Path("run/checkpoint.previous.pt").unlink()
-    state = torch.load(path, weights_only=True)
-    damage(state)
-    torch.save(state, path)
+    run = train(config, Path("run"))
+    whole = run.checkpoint.read_bytes()
+    for damage in INVALID.values():
+        run.checkpoint.write_bytes(whole)
+        run.previous_checkpoint.unlink(missing_ok=True)
+        state = torch.load(run.checkpoint, weights_only=True)
+        damage(state)
+        torch.save(state, run.checkpoint)
+        with pytest.raises(UserError, match=r"checkpoint\.pt: checkpoint cannot be") as caught:
+            train(config, Path("run"), resume=True)
+        assert "\n" not in str(caught.value)
 
-    with pytest.raises(UserError, match=r"checkpoint\.pt: checkpoint cannot be read: ") as caught:
+
+def test_two_damaged_checkpoints_are_refused_in_one_line(toy_config: MakeConfig) -> None:
+    config = toy_config(training={"max_updates": 2})
+    run = train(config, Path("run"))
+    for path in (run.checkpoint, run.previous_checkpoint):
+        _half(path)
+    with pytest.raises(UserError, match=r"checkpoint cannot be read.*weights") as caught:
         train(config, Path("run"), resume=True)
     assert "\n" not in str(caught.value)
 
@@ -131,86 +103,66 @@ def _control_characters(path: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [
-        (_changed_byte, "its bytes have changed since it was written"),
-        (_half, "not a zip file"),
-        (_pickle_with_code, "not a zip file"),
-        (_archive_with_code, "it holds more than tensors and numbers"),
+        (_changed_byte, "changed"),
+        (_half, "zip"),
+        (_pickle_with_code, "zip"),
+        (_archive_with_code, "more than tensors"),
     ],
 )
 def test_a_damaged_or_hostile_checkpoint_is_refused_in_one_line(
-    toy_config: Callable[..., Config],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    damage: Callable[[Path], None],
-    reason: str,
+    toy_config: MakeConfig, damage: Callable[[Path], None], reason: str
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     trainer = make_trainer(toy_config())
     trainer._save()
-    damage(trainer.folder.path / "checkpoint.pt")
-
+    damage(trainer.folder.checkpoint)
     with pytest.raises(UserError, match=f"checkpoint cannot be read: .*{reason}") as caught:
         resumed(trainer)
-
     assert "\n" not in str(caught.value)
     assert not Path("ran").exists()
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        _changed_byte,
-        _half,
-        _impossible_position,
-        _archive_with_code,
-        _control_characters,
-        Path.unlink,
-    ],
-)
 def test_a_damaged_checkpoint_is_replaced_by_the_previous_one(
-    toy_config: Callable[..., Config],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    damage: Callable[[Path], None],
+    toy_config: MakeConfig, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     config = toy_config(training={"max_updates": 5, "checkpoint_updates": 2})
-    reference, run = train(config, Path("whole")), train(config, Path("run"))
-    damage(run.checkpoint)
-
-    train(config, Path("run"), resume=True)
-
-    printed = " ".join(capsys.readouterr().out.split())
-    assert "run/checkpoint.pt: " in printed
-    assert "train again" not in printed
-    assert "\x1b" not in printed
-    assert "continuing from the previous checkpoint, update 5; best, last and averaged" in printed
-    for which in ("best", "last"):
-        assert run.weights(which).read_bytes() == reference.weights(which).read_bytes()
-    assert not Path("ran").exists()
-    damage(run.checkpoint)
-    train(config, Path("run"), resume=True)  # the restored checkpoint was kept as the previous one
+    reference = train(config, Path("whole"))
+    for damage in (
+        *(_changed_byte, _half, _impossible_position),
+        *(_archive_with_code, _control_characters, Path.unlink),
+    ):
+        shutil.rmtree("run", ignore_errors=True)
+        run = RunFolder(Path(shutil.copytree("whole", "run")))
+        damage(run.checkpoint)
+        train(config, Path("run"), resume=True)
+        printed = " ".join(capsys.readouterr().out.split())
+        assert "run/checkpoint.pt: " in printed
+        assert "train again" not in printed
+        assert "\x1b" not in printed
+        assert "the previous checkpoint, update 5;" in printed
+        for which in ("best", "last"):
+            assert run.weights(which).read_bytes() == reference.weights(which).read_bytes()
+        assert not Path("ran").exists()
+        damage(run.checkpoint)
+        # The restored checkpoint was kept as the previous one.
+        train(config, Path("run"), resume=True)
+        capsys.readouterr()
 
 
 @pytest.mark.parametrize(
-    ("failure", "raised", "message"),
+    ("failure", "raised"),
     [
-        (OSError(errno.EIO, "Input/output error"), UserError, r"\(Input/output error\); check its"),
-        (PermissionError(errno.EACCES, "Permission denied"), UserError, "Permission denied"),
-        (MemoryError("no memory"), MemoryError, "no memory"),
-        (torch.OutOfMemoryError("CUDA out of memory"), torch.OutOfMemoryError, "CUDA"),
+        (OSError(errno.EIO, "Input/output error"), UserError),
+        (PermissionError(errno.EACCES, "Permission denied"), UserError),
+        (MemoryError("no memory"), MemoryError),
+        (torch.OutOfMemoryError("CUDA out of memory"), torch.OutOfMemoryError),
     ],
 )
 def test_a_checkpoint_that_cannot_be_read_at_the_moment_is_not_replaced(
-    toy_config: Callable[..., Config],
-    tmp_path: Path,
+    toy_config: MakeConfig,
     monkeypatch: pytest.MonkeyPatch,
     failure: Exception,
     raised: type[Exception],
-    message: str,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     config = toy_config(training={"max_updates": 5, "checkpoint_updates": 2})
     run = train(config, Path("run"))
     before = run.checkpoint.read_bytes(), run.previous_checkpoint.read_bytes()
@@ -223,61 +175,35 @@ def test_a_checkpoint_that_cannot_be_read_at_the_moment_is_not_replaced(
         return verify(archive)
 
     monkeypatch.setattr(zipfile.ZipFile, "testzip", fails_once)
-    with pytest.raises(raised, match=message):
+    with pytest.raises(raised, match=str(failure.args[-1])):
         train(config, Path("run"), resume=True)
     assert (run.checkpoint.read_bytes(), run.previous_checkpoint.read_bytes()) == before
 
 
-def test_a_checkpoint_of_another_format_is_refused_and_kept(
-    toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_checkpoint_of_another_format_is_refused_and_kept(toy_config: MakeConfig) -> None:
     config = toy_config(training={"max_updates": 2})
     run = train(config, Path("run"))
     state = torch.load(run.checkpoint, weights_only=True)
     torch.save({**state, "format": 99}, run.checkpoint)
     before = run.checkpoint.read_bytes()
-    with pytest.raises(UserError, match="checkpoint format 99, expected 3; resume with the nmt"):
+    with pytest.raises(UserError, match="format 99"):
         train(config, Path("run"), resume=True)
     assert run.checkpoint.read_bytes() == before
 
 
-def test_two_damaged_checkpoints_are_refused_in_one_line(
-    toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    config = toy_config(training={"max_updates": 2})
-    run = train(config, Path("run"))
-    for path in (run.checkpoint, run.previous_checkpoint):
-        _half(path)
-    with pytest.raises(UserError, match="checkpoint cannot be read") as caught:
-        train(config, Path("run"), resume=True)
-    assert "\n" not in str(caught.value)
-    assert "the run's weights can still be used to translate" in str(caught.value)
-
-
 def test_optimizer_settings_come_from_the_configuration_not_the_checkpoint(
-    toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    toy_config: MakeConfig,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     trainer = make_trainer(toy_config())
     trainer.state.optimizer.param_groups[0]["maximize"] = True
     trainer._save()
-
-    again = resumed(trainer)
-
-    assert not again.state.optimizer.param_groups[0]["maximize"]
+    assert not resumed(trainer).state.optimizer.param_groups[0]["maximize"]
 
 
 @pytest.mark.parametrize("which", ["checkpoint.pt", "last.safetensors", "config.yaml"])
 def test_a_full_disk_leaves_the_old_file_unchanged(
-    toy_config: Callable[..., Config],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    full_disk: FullDisk,
-    which: str,
+    toy_config: MakeConfig, full_disk: FullDisk, which: str
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     trainer = make_trainer(toy_config())
     run = trainer.folder
     trainer._save()
@@ -289,31 +215,21 @@ def test_a_full_disk_leaves_the_old_file_unchanged(
     before = {path: path.read_bytes() for path in run.path.iterdir() if path.is_file()}
     with torch.no_grad():
         trainer.state.model.output.weight += 1
-
-    refused = pytest.raises(UserError, match=r"cannot be written \(.*File too large")
-    with full_disk(len(before[run.path / which]) // 2), refused as caught:
+    refused = pytest.raises(UserError, match=rf"{which}[^\n]* cannot be written \([^\n]*$")
+    with full_disk(len(before[run.path / which]) // 2), refused:
         write[which]()
-    assert which in str(caught.value)
-    assert "\n" not in str(caught.value)
     assert {path: path.read_bytes() for path in run.path.iterdir() if path.is_file()} == before
 
 
 @pytest.mark.parametrize("tensorboard", [False, True])
 def test_a_full_disk_at_the_first_checkpoint_leaves_no_run(
-    tensorboard: bool,
-    toy_config: Callable[..., Config],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    full_disk: FullDisk,
+    tensorboard: bool, toy_config: MakeConfig, full_disk: FullDisk
 ) -> None:
     if tensorboard:
         pytest.importorskip("tensorboard", reason="the extra `tensorboard` is not installed")
-    monkeypatch.chdir(tmp_path)
     config = toy_config(training={"max_updates": 2, "tensorboard": tensorboard})
     prepare(config)
-
     with full_disk(100_000), pytest.raises(UserError, match=r"checkpoint\.pt: cannot be written"):
         train(config, Path("run"))
     assert not Path("run").exists()
-
     train(config, Path("run"))

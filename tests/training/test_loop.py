@@ -4,11 +4,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -54,18 +57,53 @@ def assert_same(one: dict[str, Tensor], other: dict[str, Tensor]) -> None:
     assert different == []
 
 
+@contextmanager
+def stopping(
+    kind: type, method: str, when: Callable[[Any], bool], how: type[BaseException]
+) -> Iterator[None]:
+    """Stop training when an object's method is called in a certain state.
+
+    how: KeyboardInterrupt for Ctrl-C before the method is called, or what is raised instead of it
+    """
+    original = getattr(kind, method)
+
+    def stop(self: Any, *arguments: Any) -> Any:
+        if when(self):
+            if how is not KeyboardInterrupt:
+                raise how
+            os.kill(os.getpid(), signal.SIGINT)
+        return original(self, *arguments)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kind, method, stop)
+        with pytest.raises(how):
+            yield
+
+
+def in_update(number: int) -> Callable[[Any], bool]:
+    """Return whether an object has completed all updates before this one."""
+    return lambda each: each.progress.updates == number - 1
+
+
+def updates_of(folder: str) -> list[int]:
+    """Return the updates after which a run was validated."""
+    return [line["update"] for line in RunFolder(Path(folder)).read_metrics()]
+
+
+def assert_same_training(one: str, other: str) -> None:
+    """Check that two runs have the same checkpoint and the same metrics, apart from times."""
+    assert_same(saved(one), saved(other))
+    assert _without_time(one) == _without_time(other)
+
+
 def test_training_learns_the_toy_corpus(trained_run: RunFolder) -> None:
-    metrics = trained_run.read_metrics()
-    assert metrics[-1]["bleu"] > 60
-    assert metrics[-1]["loss"] < metrics[0]["loss"]
-
-
-def test_a_metrics_line_is_complete(trained_run: RunFolder) -> None:
-    line = trained_run.read_metrics()[0]
+    first, *_, last = trained_run.read_metrics()
+    assert last["bleu"] > 60
+    assert last["loss"] < first["loss"]
     measures = {"train_loss", "learning_rate", "loss", "perplexity", "accuracy", "bleu"}
-    assert {"update", "epoch", "minutes"} | measures <= line.keys()
-    assert line["perplexity"] == pytest.approx(2.718281828 ** line["loss"])
-    assert line["samples"][0].keys() == {"source", "reference", "translation"}
+    assert {"update", "epoch", "minutes"} | measures <= first.keys()
+    assert first["perplexity"] == pytest.approx(2.718281828 ** first["loss"])
+    assert first["samples"][0].keys() == {"source", "reference", "translation"}
 
 
 def test_samples_are_translations_of_different_sentences(
@@ -166,21 +204,16 @@ RESUMABLE = {
 
 
 @pytest.mark.parametrize("name", RESUMABLE)
-def test_resuming_is_exact(
-    toy_config: MakeConfig, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_resuming_is_exact(toy_config: MakeConfig, name: str) -> None:
     sections = {section: dict(fields) for section, fields in RESUMABLE[name].items()}
     sections.setdefault("training", {}).update(epochs=3)
     config = toy_config(**sections)
     train(config, Path("whole"))
-    updates = RunFolder(Path("whole")).read_metrics()[-1]["update"]
-    with monkeypatch.context() as patch:
-        stop_after(patch, updates // 2)
-        with pytest.raises(KeyboardInterrupt):
-            train(config, Path("halves"))
+    middle = updates_of("whole")[-1] // 2
+    with stopping(TrainingState, "update", in_update(middle), KeyboardInterrupt):
+        train(config, Path("halves"))
     train(config, Path("halves"), resume=True)
-    assert_same(saved("whole"), saved("halves"))
-    assert _without_time("whole") == _without_time("halves")
+    assert_same_training("whole", "halves")
 
 
 @pytest.mark.usefixtures("two_threads")
@@ -188,7 +221,7 @@ def test_resuming_is_exact_with_several_threads(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(backward, "_LEAST_TOKENS", 1)
-    test_resuming_is_exact(toy_config, "average", monkeypatch)
+    test_resuming_is_exact(toy_config, "average")
 
 
 def test_prefetched_batches_on_a_gpu_equal_those_on_a_cpu(toy_config: MakeConfig) -> None:
@@ -196,38 +229,21 @@ def test_prefetched_batches_on_a_gpu_equal_those_on_a_cpu(toy_config: MakeConfig
         tokenizer={"subword_regularization": 0.3}, training={"epochs": 3, "accumulate": 2}
     )
     trainer = make_trainer(sampled)
+    progress = trainer.progress
 
     def updates(device: str, epoch: int, batch: int) -> list[object]:
         trainer.worker = Worker(torch.device(device))
-        trainer.progress.epoch, trainer.progress.batch = epoch, batch
+        progress.epoch, progress.batch = epoch, batch
         return [
-            (
-                trainer.progress.epoch,
-                trainer.progress.batch,
-                b.source.tolist(),
-                b.target_in.tolist(),
-            )
+            (progress.epoch, progress.batch, each.source.tolist(), each.target_in.tolist())
             for batches in trainer._updates()
-            for b in batches
+            for each in batches
         ]
 
     whole = updates("cpu", 1, 0)
     assert updates("cuda", 1, 0) == whole
     done = len(trainer.plan.epoch(1).order) + 2
     assert updates("cuda", 2, 2) == updates("cpu", 2, 2) == whole[done:]
-
-
-def stop_after(monkeypatch: pytest.MonkeyPatch, updates: int) -> None:
-    """Interrupt training, as Ctrl-C does, during an update."""
-    update = TrainingState.update
-
-    def interrupted(self: TrainingState, batches: list[Batch]) -> Tensor:
-        loss = update(self, batches)
-        if self.progress.updates == updates:
-            os.kill(os.getpid(), signal.SIGINT)
-        return loss
-
-    monkeypatch.setattr(TrainingState, "update", interrupted)
 
 
 def _without_time(folder: str) -> list[dict[str, object]]:
@@ -247,68 +263,28 @@ def test_resuming_after_kill_9_is_exact(toy_config: MakeConfig) -> None:
     process.kill()
     assert process.wait() in (-signal.SIGKILL, 0)  # 0: it was faster
     train(config, Path("killed"), resume=True)
-    assert_same(saved("whole"), saved("killed"))
-    assert _without_time("whole") == _without_time("killed")
+    assert_same_training("whole", "killed")
 
 
 def test_ctrl_c_during_the_first_checkpoint_stops_after_the_first_update(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    toy_config: MakeConfig, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    save = Trainer._save
-
-    def interrupted(self: Trainer) -> None:
-        if not self.progress.updates:
-            os.kill(os.getpid(), signal.SIGINT)
-        save(self)
-
-    config = toy_config(training={"max_updates": 3})
-    monkeypatch.setattr(Trainer, "_save", interrupted)
-
-    with pytest.raises(KeyboardInterrupt):
-        train(config, Path("run"))
-
-    expected = "interrupted after update 1; continue with\n  nmt train --resume --run run\n"
-    assert expected in capsys.readouterr().out
+    with stopping(Trainer, "_save", in_update(1), KeyboardInterrupt):
+        train(toy_config(training={"max_updates": 3}), Path("run"))
+    printed = capsys.readouterr().out
+    assert "after update 1;" in printed
+    assert "\n  nmt train --resume --run run\n" in printed
 
 
 def test_ctrl_c_during_the_last_checkpoint_stops_before_the_model_is_converted(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    toy_config: MakeConfig,
 ) -> None:
-    save = Trainer._save
-
-    def interrupted(self: Trainer) -> None:
-        if self.progress.finished:
-            os.kill(os.getpid(), signal.SIGINT)
-        save(self)
-
     config = toy_config(training={"max_updates": 2})
-    with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "_save", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            train(config, Path("run"))
-    assert "finished: reached training.max_updates 2" in capsys.readouterr().out
+    with stopping(Trainer, "_save", lambda each: each.progress.finished, KeyboardInterrupt):
+        train(config, Path("run"))
     assert not Path("run/ctranslate2").exists()
-
     train(config, Path("run"), resume=True)
-    assert "already trained" in capsys.readouterr().out
     assert list(Path("run/ctranslate2").glob("*/model.bin"))
-
-
-def test_a_run_killed_before_its_first_update_can_restart(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    config = toy_config(training={"max_updates": 3})
-    train(config, Path("whole"))
-
-    def killed(self: TrainingState, batches: list[Batch]) -> None:
-        raise InterruptedError
-
-    with monkeypatch.context() as patch:
-        patch.setattr(TrainingState, "update", killed)
-        with pytest.raises(InterruptedError):
-            train(config, Path("run"))
-    train(config, Path("run"), resume=True)
-    assert_same(saved("whole"), saved("run"))
 
 
 def test_what_is_trained_is_announced(
@@ -334,21 +310,151 @@ def test_a_validation_is_logged_with_the_minutes_of_training(toy_config: MakeCon
     assert line["minutes"] == round(line["minutes"], 3)
 
 
-def test_training_returns_whether_anything_was_left_to_train(toy_config: MakeConfig) -> None:
-    trainer = make_trainer(toy_config(training={"max_updates": 1}))
-    assert trainer.run()
-    assert not resumed(trainer).run()
-
-
 def test_a_finished_run_is_unchanged(
     toy_config: MakeConfig, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    trainer = make_trainer(toy_config(training={"max_updates": 2}))
+    assert trainer.run()
+    assert not resumed(trainer).run()
+    files = [Path("run") / name for name in ("checkpoint.pt", "config.yaml", "run.json")]
+    before = [file.read_bytes() for file in files]
+    train(toy_config(training={"max_updates": 2, "learning_rate": 9}), Path("run"), resume=True)
+    assert [file.read_bytes() for file in files] == before
+    assert "training.max_updates 2" in capsys.readouterr().out
+
+
+def test_training_continues_with_a_raised_limit(toy_config: MakeConfig) -> None:
+    train(toy_config(training={"max_updates": 2}), Path("run"))
+    train(toy_config(training={"max_updates": 4}), Path("run"), resume=True)
+    assert updates_of("run")[-1] == RunFolder(Path("run")).config.training.max_updates == 4
+
+
+def test_an_existing_run_or_one_in_training_is_refused(toy_config: MakeConfig) -> None:
+    config, run = toy_config(training={"max_updates": 2}), RunFolder(Path("run"))
+    # Another process has locked the folder, but not written to it yet.
+    with run.held(), pytest.raises(UserError, match="another process"):
+        train(config, run.path)
+    assert [path.name for path in run.path.iterdir()] == [".lock"]
+    train(config, run.path)
+    with pytest.raises(UserError, match="already exists"):
+        train(config, run.path)
+    with run.held(), pytest.raises(UserError, match="another process"):
+        train(config, run.path, resume=True)
+
+
+def test_resuming_with_a_changed_corpus_is_refused_and_keeps_the_prepared_data(
+    toy_config: MakeConfig, toy_corpus: Path
+) -> None:
+    corpus = Path(shutil.copy(toy_corpus, "corpus.tsv"))
+    settings = {"data": {"path": str(corpus)}, "training": {"max_updates": 2}}
+    train(toy_config(**settings), Path("run"))
+    [manifest] = Path("data/prepared").glob("*/prepared.json")
+    before = manifest.read_bytes()
+    corpus.write_text("\n".join(corpus.read_text().splitlines()[:-1]) + "\n")
+    settings["training"] = {"max_updates": 3}
+    with pytest.raises(UserError, match="corpus has changed"):
+        train(toy_config(**settings), Path("run"), resume=True)
+    assert manifest.read_bytes() == before
+
+
+FIXED: list[tuple[str, dict[str, object]]] = [
+    ("data", {"validation_size": 20}),
+    ("tokenizer", {"kind": "unigram"}),
+    ("model", {"d_ff": 32}),
+    ("training", {"seed": 2}),
+    ("training", {"best": "loss"}),
+    ("training", {"accumulate": 2}),
+    ("training", {"validate_pairs": 3}),
+    ("training", {"freeze": ["encoder"]}),
+    ("training", {"batch_tokens": 300}),
+    ("training", {"batch_tokens": None, "batch_sentences": 9}),
+    ("training", {"optimizer": "adamw"}),
+    ("training", {"betas": [0.9, 0.9]}),
+    ("training", {"epsilon": 1e-7}),
+    ("training", {"weight_decay": 0.1}),
+    ("training", {"join_pairs": 0.5}),
+    ("training", {"average_decay": 0.9}),
+]
+
+
+def test_fields_that_affect_data_or_saved_state_cannot_be_changed_on_resume(
+    toy_config: MakeConfig,
+) -> None:
+    train(toy_config(training={"max_updates": 2}), Path("run"))
+    prepared = sorted(Path("data/prepared").iterdir())
+    for section, change in FIXED:
+        changed: dict[str, dict[str, object]] = {"training": {"max_updates": 4}}
+        changed.setdefault(section, {}).update(change)
+        with pytest.raises(UserError, match=rf"^{section}\.{list(change)[-1]}: .*new run"):
+            train(toy_config(**changed), Path("run"), resume=True)
+    assert sorted(Path("data/prepared").iterdir()) == prepared
+
+
+@pytest.mark.parametrize(("field", "old", "new"), [("batch_tokens", 300, 200), ("heads", 2, 4)])
+def test_they_may_not_be_edited_in_the_run_either(
+    toy_config: MakeConfig, field: str, old: int, new: int
+) -> None:
+    train(toy_config(training={"batch_tokens": 300, "max_updates": 1}), Path("run"))
+    file = Path("run/config.yaml")
+    text = file.read_text(encoding="utf-8")
+    assert text.count(f"  {field}: {old}\n") == 1
+    file.write_text(text.replace(f"  {field}: {old}\n", f"  {field}: {new}\n"), encoding="utf-8")
+    with pytest.raises(UserError, match=rf"{field}: .*, not {new};"):
+        train(load_config(file, ["training.max_updates=2"]), Path("run"), resume=True)
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_of_corpora_only_the_paths_may_change(
+    toy_config: MakeConfig, toy_corpus: Path, several: bool
+) -> None:
+    def config(updates: int, **fields: object) -> Config:
+        tree = toy_config(training={"max_updates": updates}).model_dump(mode="json")
+        part = {"source": "tsv", "path": str(toy_corpus), **fields}
+        if several:
+            del tree["data"]["path"], tree["data"]["source"]
+            part = {"corpora": [{"name": "toy", **part}]}
+        tree["data"] |= part
+        return Config.model_validate(tree)
+
+    train(config(2), Path("run"))
+    if several:
+        with pytest.raises(UserError, match=r"^data\.corpora: only the paths may change"):
+            train(config(4, weight=2), Path("run"), resume=True)
+    shutil.copy(toy_corpus, "moved.tsv")
+    run = train(config(4, path="moved.tsv"), Path("run"), resume=True)
+    assert updates_of("run")[-1] == 4
+    data = run.config.data
+    assert (data.corpora[0] if several else data).path == Path("moved.tsv")
+
+
+def test_resuming_without_a_checkpoint_is_refused(toy_config: MakeConfig) -> None:
     config = toy_config(training={"max_updates": 2})
     train(config, Path("run"))
-    before = Path("run/checkpoint.pt").read_bytes()
-    train(config, Path("run"), resume=True)
-    assert Path("run/checkpoint.pt").read_bytes() == before
-    assert "reached training.max_updates 2" in capsys.readouterr().out
+    for checkpoint in Path("run").glob("checkpoint*"):
+        checkpoint.unlink()
+    with pytest.raises(UserError, match=r"no checkpoint .* weights"):
+        train(config, Path("run"), resume=True)
+
+
+@pytest.mark.parametrize("moment", ["train.prepare", "lifecycle.run_files", "first update"])
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_run_killed_at_its_beginning_can_restart(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch, moment: str, resume: bool
+) -> None:
+    config = toy_config(training={"max_updates": 3})
+    train(config, Path("whole"))
+    if moment == "first update":
+        resume = True  # there is a checkpoint
+        with stopping(TrainingState, "update", in_update(1), InterruptedError):
+            train(config, Path("run"))
+    else:
+        package = "training" if moment == "train.prepare" else "runs"
+        with monkeypatch.context() as patch:
+            patch.setattr(f"nmt.{package}.{moment}", Mock(side_effect=SystemExit))
+            with pytest.raises(SystemExit):
+                train(config, Path("run"))
+    train(config, Path("run"), resume=resume)
+    assert_same(saved("whole"), saved("run"))
 
 
 def test_a_run_killed_while_converting_its_model_converts_it_when_resumed(
@@ -356,132 +462,20 @@ def test_a_run_killed_while_converting_its_model_converts_it_when_resumed(
 ) -> None:
     config = toy_config(training={"max_updates": 2})
     with monkeypatch.context() as patch:
-        patch.setattr("nmt.training.train.convert", lambda *_: sys.exit(143))
+        patch.setattr("nmt.training.train.convert", Mock(side_effect=SystemExit))
         with pytest.raises(SystemExit):
             train(config, Path("run"))
     train(config, Path("run"), resume=True)
     assert list(Path("run/ctranslate2").glob("*/model.bin"))
 
 
-def test_training_continues_with_a_raised_limit(toy_config: MakeConfig) -> None:
-    train(toy_config(training={"max_updates": 2}), Path("run"))
-    train(toy_config(training={"max_updates": 4}), Path("run"), resume=True)
-    assert RunFolder(Path("run")).read_metrics()[-1]["update"] == 4
-
-
-def test_an_existing_run_is_not_overwritten(toy_config: MakeConfig) -> None:
-    config = toy_config(training={"max_updates": 2})
-    train(config, Path("run"))
-    with pytest.raises(UserError, match="already exists"):
-        train(config, Path("run"))
-
-
-def test_resuming_with_a_changed_corpus_is_refused_and_keeps_the_prepared_data(
-    toy_config: MakeConfig, toy_corpus: Path
-) -> None:
-    corpus = Path("corpus.tsv")
-    corpus.write_bytes(toy_corpus.read_bytes())
-    settings = {"data": {"path": str(corpus)}, "training": {"max_updates": 2}}
-    train(toy_config(**settings), Path("run"))
-    [manifest] = Path("data/prepared").glob("*/prepared.json")
-    before = manifest.read_bytes()
-    corpus.write_text("\n".join(corpus.read_text().splitlines()[:-1]) + "\n")
-    settings["training"] = {"max_updates": 3}
-    with pytest.raises(UserError, match="since this run started, the corpus has changed"):
-        train(toy_config(**settings), Path("run"), resume=True)
-    assert manifest.read_bytes() == before
-
-
-def test_resuming_with_other_data_is_refused(toy_config: MakeConfig) -> None:
-    train(toy_config(training={"max_updates": 2}), Path("run"))
-    prepared = sorted(Path("data/prepared").iterdir())
-    for section, change in (("data", {"validation_size": 20}), ("tokenizer", {"kind": "unigram"})):
-        with pytest.raises(UserError, match="start a new run to change it"):
-            train(toy_config(**{section: change}), Path("run"), resume=True)
-    assert sorted(Path("data/prepared").iterdir()) == prepared
-
-
-def test_resuming_works_with_a_corpus_that_has_moved(
-    toy_config: MakeConfig, toy_corpus: Path
-) -> None:
-    train(toy_config(training={"max_updates": 2}), Path("run"))
-    shutil.copy(toy_corpus, "moved.tsv")
-    moved = toy_config(data={"path": "moved.tsv"}, training={"max_updates": 4})
-    run = train(moved, Path("run"), resume=True)
-    assert run.read_metrics()[-1]["update"] == 4
-    assert run.config.data.path == Path("moved.tsv")
-
-
-def test_of_several_corpora_only_the_paths_may_change(
-    toy_config: MakeConfig, toy_corpus: Path
-) -> None:
-    def config(updates: int, **fields: object) -> Config:
-        tree = toy_config(training={"max_updates": updates}).model_dump(mode="json")
-        del tree["data"]["path"], tree["data"]["source"]
-        part = {"source": "tsv", "path": str(toy_corpus), "name": "toy", **fields}
-        tree["data"]["corpora"] = [part]
-        return Config.model_validate(tree)
-
-    train(config(2), Path("run"))
-    with pytest.raises(UserError, match=r"^data\.corpora: only the paths may change; start a new"):
-        train(config(4, weight=2), Path("run"), resume=True)
-    shutil.copy(toy_corpus, "moved.tsv")
-    run = train(config(4, path="moved.tsv"), Path("run"), resume=True)
-    assert run.read_metrics()[-1]["update"] == 4
-
-
-def test_a_damaged_checkpoint_is_reported_in_one_line(toy_config: MakeConfig) -> None:
-    config = toy_config(training={"max_updates": 2})
-    train(config, Path("run"))
-    for checkpoint in Path("run").glob("checkpoint*"):
-        checkpoint.write_bytes(checkpoint.read_bytes()[:1000])
-    with pytest.raises(UserError, match=r"checkpoint cannot be read") as raised:
-        train(config, Path("run"), resume=True)
-    assert "\n" not in str(raised.value)
-
-
-def test_resuming_without_a_checkpoint_mentions_the_weights(toy_config: MakeConfig) -> None:
-    config = toy_config(training={"max_updates": 2})
-    train(config, Path("run"))
-    for checkpoint in Path("run").glob("checkpoint*"):
-        checkpoint.unlink()
-    with pytest.raises(UserError, match=r"no checkpoint to resume from; .* weights can still"):
-        train(config, Path("run"), resume=True)
-
-
-@pytest.mark.parametrize("moment", ["preparing", "copying"])
-@pytest.mark.parametrize("resume", [False, True])
-def test_a_run_killed_before_its_first_checkpoint_can_restart(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch, moment: str, resume: bool
-) -> None:
-    config = toy_config(training={"max_updates": 3})
-    train(config, Path("whole"))
-    whole = saved("whole")
-
-    def terminated(*_: object, **named: object) -> None:
-        sys.exit(143)
-
-    where = (
-        "nmt.training.train.prepare" if moment == "preparing" else "nmt.runs.lifecycle.run_files"
-    )
-    with monkeypatch.context() as patch:
-        patch.setattr(where, terminated)
-        with pytest.raises(SystemExit):
-            train(config, Path("run"))
-    train(config, Path("run"), resume=resume)
-    assert_same(whole, saved("run"))
-
-
 def test_an_interruption_while_preparing_shows_how_to_restart(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupted(*_: object, **named: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("nmt.training.train.prepare", interrupted)
+    monkeypatch.setattr("nmt.training.train.prepare", Mock(side_effect=KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         train(toy_config(), Path("a run"))
-    assert "start again with\n  nmt train --resume --run 'a run'" in capsys.readouterr().out
+    assert "\n  nmt train --resume --run 'a run'" in capsys.readouterr().out
 
 
 def test_a_failure_before_the_first_checkpoint_deletes_a_new_run_but_not_a_resumed_one(
@@ -502,23 +496,23 @@ def test_a_failure_before_the_first_checkpoint_deletes_a_new_run_but_not_a_resum
 def test_training_stops_when_validations_stop_improving(toy_config: MakeConfig) -> None:
     frozen = {"learning_rate": 1e-12, "validate_updates": 1, "patience": 3, "epochs": 9}
     train(toy_config(training=frozen), Path("run"))
-    assert [line["update"] for line in RunFolder(Path("run")).read_metrics()] == [1, 2, 3, 4]
+    assert updates_of("run") == [1, 2, 3, 4]
 
 
-def test_a_better_validation_resets_patience(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def measuring(trainer: Trainer, *each: dict[str, float]) -> Iterator[dict[str, float]]:
+    """Let validations report these values, one after the other."""
+    measures, honest = iter(each), trainer.validator.measure
+    trainer.validator.measure = lambda model: {**honest(model), **next(measures)}  # type: ignore[method-assign, typeddict-item]
+    return measures
+
+
+def test_a_better_validation_resets_patience(toy_config: MakeConfig) -> None:
     """Losses fall in the third validation, so that only the last two are worse in a row."""
-    losses = iter([2.0, 3.0, 1.0, 2.0, 2.0, 0.0])
-    honest = Validator.measure
-
-    def measure(self: Validator, model: Transformer) -> dict[str, object]:
-        return honest(self, model) | {"loss": next(losses)}
-
-    monkeypatch.setattr(Validator, "measure", measure)
     settings = {"best": "loss", "validate_updates": 1, "patience": 2, "max_updates": 6}
-    make_trainer(toy_config(training=settings)).run()
-    assert list(losses) == [0.0]
+    trainer = make_trainer(toy_config(training=settings))
+    left = measuring(trainer, *({"loss": loss} for loss in (2.0, 3.0, 1.0, 2.0, 2.0, 0.0)))
+    trainer.run()
+    assert list(left) == [{"loss": 0.0}]
 
 
 def test_training_stops_after_max_minutes(toy_config: MakeConfig) -> None:
@@ -558,14 +552,11 @@ def test_best_weights_are_those_of_the_best_validation(
     assert not torch.equal(kept["output.weight"], seen[number]["output.weight"])
 
 
-def test_equal_bleu_is_decided_by_the_loss(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_equal_bleu_is_decided_by_the_loss(toy_config: MakeConfig) -> None:
     """BLEU is 0 if no sentence has four words."""
     trainer = make_trainer(toy_config(training={"validate_updates": 1, "patience": 2}))
-    losses = iter([3.0, 4.0, 2.0, 1.0, 1.5, 1.5, 0.5])
-    honest = trainer.validator.measure
-    trainer.validator.measure = lambda model: {**honest(model), "bleu": 0.0, "loss": next(losses)}  # type: ignore[method-assign]
+    losses = (3.0, 4.0, 2.0, 1.0, 1.5, 1.5, 0.5)
+    measuring(trainer, *({"bleu": 0.0, "loss": loss} for loss in losses))
     trainer.run()
     assert (trainer.progress.best_update, trainer.progress.updates) == (4, 6)
     best = trainer.folder.best_validation(trainer.folder.read_metrics())
@@ -586,46 +577,15 @@ def test_a_loss_that_is_not_a_number_stops_training_with_an_error(
 
 
 def test_only_the_weights_of_the_last_validations_are_kept(toy_config: MakeConfig) -> None:
-    settings = {"keep_validated": 2, "validate_updates": 1, "max_updates": 3}
-    trainer = make_trainer(toy_config(training=settings))
-    trainer.run()
-    second, third = trainer.folder.validated()
+    settings = {"validate_updates": 1, "max_updates": 3}
+    run = train(toy_config(training={**settings, "keep_validated": 2}), Path("run"))
+    second, third = run.validated()
     assert (second.stem, third.stem) == ("2", "3")
     assert second.read_bytes() != third.read_bytes()
-    assert third.read_bytes() == trainer.folder.weights("last").read_bytes()
-
-
-def test_weights_of_earlier_validations_are_deleted_if_none_are_kept(
-    toy_config: MakeConfig,
-) -> None:
-    settings = {"validate_updates": 1, "max_updates": 2}
-    run = train(toy_config(training={**settings, "keep_validated": 2}), Path("run"))
-    assert len(run.validated()) == 2
-    train(toy_config(training={**settings, "max_updates": 3}), Path("run"), resume=True)
+    assert third.read_bytes() == run.weights("last").read_bytes()
+    # By default, none are kept.
+    train(toy_config(training={**settings, "max_updates": 4}), Path("run"), resume=True)
     assert not run.validated()
-
-
-@pytest.mark.parametrize(
-    ("old", "new"), [("batch_tokens: 300", "batch_tokens: 200"), ("dropout: 0.1", "dropout: 0.2")]
-)
-def test_fields_that_must_stay_the_same_may_not_be_edited_in_the_run_either(
-    toy_config: MakeConfig, old: str, new: str
-) -> None:
-    fields = {"batch_tokens": 300, "max_updates": 1}
-    run = train(toy_config(model={"dropout": 0.1}, training=fields), Path("run"))
-    file = run.path / "config.yaml"
-    text = file.read_text(encoding="utf-8")
-    assert text.count(f"  {old}\n") == 1
-    file.write_text(text.replace(f"  {old}\n", f"  {new}\n"), encoding="utf-8")
-    field, value = new.split(": ")
-    with pytest.raises(UserError, match=rf"{field}: this run uses .*, not {value}; start a new"):
-        train(load_config(file, ["training.max_updates=2"]), Path("run"), resume=True)
-
-
-def test_weights_of_validations_are_not_kept_by_default(toy_config: MakeConfig) -> None:
-    trainer = make_trainer(toy_config(training={"validate_updates": 1, "max_updates": 2}))
-    trainer.run()
-    assert not trainer.folder.validated()
 
 
 def test_averaged_weights_are_saved_and_differ_from_the_last(toy_config: MakeConfig) -> None:
@@ -650,73 +610,22 @@ def test_validation_measures_the_averaged_weights(toy_config: MakeConfig) -> Non
 
 
 def test_resuming_after_an_interruption_in_the_last_validation_is_exact(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+    toy_config: MakeConfig,
 ) -> None:
     config = toy_config(training={"max_updates": 7, "validate_updates": 5})
     train(config, Path("whole"))
-    measure = Trainer._measure
-
-    def interrupted(self: Trainer, model: Transformer) -> dict[str, object]:
-        if self.progress.updates == 7:
-            os.kill(os.getpid(), signal.SIGINT)
-        return measure(self, model)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "_measure", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            train(config, Path("halves"))
+    with stopping(Trainer, "_measure", in_update(8), KeyboardInterrupt):
+        train(config, Path("halves"))
     train(config, Path("halves"), resume=True)
-    assert_same(saved("whole"), saved("halves"))
-    assert _without_time("whole") == _without_time("halves")
+    assert_same_training("whole", "halves")
 
 
-def test_a_run_interrupted_at_its_limit_does_not_continue(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_interrupted_at_its_limit_does_not_continue(toy_config: MakeConfig) -> None:
     config = toy_config(training={"max_updates": 4, "validate_updates": 4})
-    with monkeypatch.context() as patch:
-        stop_after(patch, 4)
-        with pytest.raises(KeyboardInterrupt):
-            train(config, Path("run"))
+    with stopping(TrainingState, "update", in_update(4), KeyboardInterrupt):
+        train(config, Path("run"))
     train(config, Path("run"), resume=True)
-    assert [line["update"] for line in RunFolder(Path("run")).read_metrics()] == [4]
-
-
-@pytest.mark.parametrize(
-    ("section", "change"),
-    [
-        ("model", {"d_ff": 32}),
-        ("training", {"seed": 2}),
-        ("training", {"best": "loss"}),
-        ("training", {"accumulate": 2}),
-        ("training", {"validate_pairs": 3}),
-        ("training", {"freeze": ["encoder"]}),
-        ("training", {"batch_tokens": 300}),
-        ("training", {"batch_tokens": None, "batch_sentences": 9}),
-        ("training", {"optimizer": "adamw"}),
-        ("training", {"betas": [0.9, 0.9]}),
-        ("training", {"epsilon": 1e-7}),
-        ("training", {"weight_decay": 0.1}),
-        ("training", {"join_pairs": 0.5}),
-        ("training", {"average_decay": 0.9}),
-    ],
-)
-def test_fields_that_affect_the_saved_state_cannot_be_changed_on_resume(
-    toy_config: MakeConfig, section: str, change: dict[str, object]
-) -> None:
-    train(toy_config(training={"max_updates": 2}), Path("run"))
-    changed = {"training": {"max_updates": 4}}
-    changed.setdefault(section, {}).update(change)
-    field = rf"^{section}\.{list(change)[-1]}: .*start a new run to change it"
-    with pytest.raises(UserError, match=field):
-        train(toy_config(**changed), Path("run"), resume=True)
-
-
-def test_resuming_a_complete_run_changes_nothing(toy_config: MakeConfig) -> None:
-    train(toy_config(training={"max_updates": 2}), Path("run"))
-    before = Path("run/config.yaml").read_bytes(), Path("run/run.json").read_bytes()
-    train(toy_config(training={"max_updates": 2, "learning_rate": 9}), Path("run"), resume=True)
-    assert (Path("run/config.yaml").read_bytes(), Path("run/run.json").read_bytes()) == before
+    assert updates_of("run") == [4]
 
 
 def test_a_complete_run_saves_changes_other_than_those_of_training(toy_config: MakeConfig) -> None:
@@ -727,32 +636,6 @@ def test_a_complete_run_saves_changes_other_than_those_of_training(toy_config: M
     assert run.config.training.learning_rate != 9
     assert run.config.decoding.beam_size == 7
     assert run.origin.overrides == ("decoding.beam_size=7",)
-
-
-def test_resuming_saves_the_changed_limits_in_the_run(toy_config: MakeConfig) -> None:
-    train(toy_config(training={"max_updates": 2}), Path("run"))
-    train(toy_config(training={"max_updates": 4}), Path("run"), resume=True)
-    assert RunFolder(Path("run")).config.training.max_updates == 4
-
-
-def test_a_run_in_training_cannot_be_resumed_by_another_process(toy_config: MakeConfig) -> None:
-    config = toy_config(training={"max_updates": 2})
-    train(config, Path("run"))
-    with (
-        RunFolder(Path("run")).held(),
-        pytest.raises(UserError, match="another process is training"),
-    ):
-        train(config, Path("run"), resume=True)
-
-
-def test_of_two_concurrent_starts_one_is_refused(toy_config: MakeConfig) -> None:
-    """The other process has locked the folder, but not written to it yet."""
-    with (
-        RunFolder(Path("run")).held(),
-        pytest.raises(UserError, match="another process is training"),
-    ):
-        train(toy_config(training={"max_updates": 2}), Path("run"))
-    assert [path.name for path in Path("run").iterdir()] == [".lock"]
 
 
 def test_a_max_length_too_short_for_the_data_leaves_no_run(toy_config: MakeConfig) -> None:
@@ -828,11 +711,9 @@ def test_a_warm_up_as_long_as_training_is_reported(
 def test_training_stops_when_validation_reaches_the_target(toy_config: MakeConfig) -> None:
     settings = {"validate_updates": 1, "max_updates": 4, "target_bleu": 40}
     trainer = make_trainer(toy_config(training=settings))
-    bleu = iter([0.0, 50.0, 49.0, 60.0])
-    honest = trainer.validator.measure
-    trainer.validator.measure = lambda model: honest(model) | {"bleu": next(bleu)}  # type: ignore[method-assign, typeddict-item]
+    measuring(trainer, *({"bleu": bleu} for bleu in (0.0, 50.0, 49.0, 60.0)))
     trainer.run()
-    assert [line["update"] for line in trainer.folder.read_metrics()] == [1, 2]
+    assert updates_of("run") == [1, 2]
 
 
 @pytest.mark.parametrize(("seconds", "times"), [(0.0, 2), (600.0, 1)])
@@ -856,17 +737,8 @@ def test_curve_points_are_not_duplicated_on_resume(
     monkeypatch.setattr("nmt.training.loop.POINT_UPDATES", 2)
     config = toy_config(training={"checkpoint_updates": 3, "max_updates": 8})
     train(config, Path("whole"))
-    update = TrainingState.update
-
-    def killed(self: TrainingState, batches: list[Batch]) -> Tensor:
-        if self.progress.updates == 5:
-            raise InterruptedError
-        return update(self, batches)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(TrainingState, "update", killed)
-        with pytest.raises(InterruptedError):
-            train(config, Path("killed"))
+    with stopping(TrainingState, "update", in_update(6), InterruptedError):
+        train(config, Path("killed"))
     checkpoint = torch.load("killed/checkpoint.pt", weights_only=True)
     assert checkpoint["progress"]["updates"] == 3
     with Path("killed/updates.jsonl").open("a") as file:
@@ -881,7 +753,7 @@ def test_curve_points_are_not_duplicated_on_resume(
 
 @pytest.mark.parametrize("lost", ["_save", "_save_best"])
 def test_the_best_weights_are_those_of_the_checkpoint_after_a_kill(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch, lost: str
+    toy_config: MakeConfig, lost: str
 ) -> None:
     settings = {"validate_updates": 2, "max_updates": 2, "best": "loss", "average_decay": 0.9}
     config = toy_config(training=settings)
@@ -889,33 +761,19 @@ def test_the_best_weights_are_those_of_the_checkpoint_after_a_kill(
     best = {"_save": train(config, Path("short")), "_save_best": train(longer, Path("long"))}
     found = [run.best_validation(run.read_metrics()) for run in best.values()]
     assert [line["update"] for line in found] == [2, 4]
-
-    def killed(self: Trainer) -> None:
-        if self.progress.updates == 4:
-            raise InterruptedError
-        method(self)
-
-    method = getattr(Trainer, lost)
     train(config, Path("killed"))
-    with monkeypatch.context() as patch:
-        patch.setattr(Trainer, lost, killed)
-        with pytest.raises(InterruptedError):
-            train(longer, Path("killed"), resume=True)
+    with stopping(Trainer, lost, in_update(5), InterruptedError):
+        train(longer, Path("killed"), resume=True)
     if lost == "_save_best":
         train(longer, Path("killed"), resume=True)
-    found = identity(RunFolder(Path("killed")).weights("best"))
-    assert found == identity(best[lost].weights("best"))
+    weights = identity(RunFolder(Path("killed")).weights("best"))
+    assert weights == identity(best[lost].weights("best"))
 
 
-def test_a_validation_loss_that_is_not_finite_ends_training(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_validation_loss_that_is_not_finite_ends_training(toy_config: MakeConfig) -> None:
     trainer = make_trainer(toy_config())
     trainer.state.update([trainer.plan.largest()])
-    honest = trainer.validator.measure
-    monkeypatch.setattr(
-        trainer.validator, "measure", lambda model: {**honest(model), "loss": float("nan")}
-    )
+    measuring(trainer, {"loss": float("nan")})
     with pytest.raises(UserError, match="diverged"):
         trainer._validate()
     assert not trainer.folder.weights("best").exists()
