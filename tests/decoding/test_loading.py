@@ -93,27 +93,19 @@ def test_a_translator_is_loaded_from_a_run_folder(sections, toy_config, tmp_path
 
 def test_the_run_folder_may_be_moved(run, tmp_path):
     before = load_translator(run, device=CPU).translate(LINES)
-
     moved = RunFolder(run.path.rename(tmp_path / "elsewhere"))
-
     assert load_translator(moved, device=CPU).translate(LINES) == before
 
 
-def test_the_requested_weights_are_loaded(run):
-    best, last = (
-        load_translator(run, weights=which, device=CPU).pytorch.models[0].output.weight
-        for which in ("best", "last")
+def test_weights_and_decoding_may_be_chosen(run):
+    default, best, last = (
+        load_translator(run, device=CPU, **weights).pytorch.models[0].output.weight
+        for weights in ({}, {"weights": "best"}, {"weights": "last"})
     )
-
     assert not torch.equal(best, last)
-    assert torch.equal(best, load_translator(run, device=CPU).pytorch.models[0].output.weight)
-
-
-def test_decoding_may_be_overridden(run):
+    assert torch.equal(best, default)
     assert load_translator(run, device=CPU).decoding.beam_size == 2
-
     changed = load_translator(run, overrides=["decoding.beam_size=7"], device=CPU)
-
     assert changed.decoding.beam_size == 7
 
 
@@ -135,13 +127,28 @@ def test_lines_longer_than_those_in_training_are_split(run):
 
 
 @pytest.mark.parametrize(
-    "override", ["model.d_model=64", "data.lowercase=both", "training.epochs=1", "decoding"]
+    ("options", "named"),
+    [
+        *(
+            ({"overrides": ["decoding.beam_size=1", override]}, override)
+            for override in (
+                *("model.d_model=64", "data.lowercase=both"),
+                *("training.epochs=1", "decoding"),
+            )
+        ),
+        *(
+            ({"device": device, "engine": engine}, f"--device {device}")
+            for device in ("cuda", "cuda:1")
+            for engine in ("ctranslate2", "pytorch")
+        ),
+        ({"overrides": ["decoding.beam_size=0"]}, "decoding.beam_size: 0"),
+        ({"weights": "ema"}, "ema.safetensors"),
+    ],
 )
-def test_other_overrides_are_refused(override, run):
-    with pytest.raises(UserError, match=r"only fields of decoding can be set") as caught:
-        load_translator(run, overrides=["decoding.beam_size=1", override], device=CPU)
-
-    assert override in str(caught.value)
+def test_options_that_the_run_or_this_machine_lacks_are_refused(options, named, run):
+    with pytest.raises(UserError) as caught:
+        load_translator(run, **{"device": CPU} | options)
+    assert named in str(caught.value)
 
 
 def test_a_run_may_be_a_string_but_texts_must_be_a_list(run):
@@ -150,23 +157,6 @@ def test_a_run_may_be_a_string_but_texts_must_be_a_list(run):
     assert len(translator.translate(["Anna sings today."])) == 1
     with pytest.raises(UserError, match=r"takes a list of lines: translate\(\[text\]\)"):
         translator.translate("Anna sings today.")
-
-
-@pytest.mark.parametrize("device", ["cuda", "cuda:1"])
-@pytest.mark.parametrize("engine", ["ctranslate2", "pytorch"])
-def test_a_missing_gpu_is_refused(run, engine, device):
-    with pytest.raises(UserError, match=f"--device {device}: not available here"):
-        load_translator(run, device=device, engine=engine)
-
-
-def test_an_invalid_value_is_refused(run):
-    with pytest.raises(UserError, match=r"decoding\.beam_size: 0 is invalid"):
-        load_translator(run, overrides=["decoding.beam_size=0"], device=CPU)
-
-
-def test_missing_weights_are_refused(run):
-    with pytest.raises(UserError, match=r"ema\.safetensors: no such weights"):
-        load_translator(run, weights="ema", device=CPU)
 
 
 def test_weights_of_another_vocabulary_are_refused(run, toy_config):
@@ -234,13 +224,11 @@ def test_an_ensemble_of_a_run_with_itself_translates_like_the_run(run):
 )
 def test_runs_with_different_preprocessing_are_refused(changes, named, run):
     other = copy_of(run, "other", 3, **changes)
-
     with pytest.raises(UserError) as caught:
         load_translator(run, run, other, device=CPU)
-
     [line] = str(caught.value).splitlines()
-    assert line.startswith(f"{other.path}: cannot form an ensemble with {run.path}")
-    assert f"differ in {named};" in line
+    assert line.startswith(f"{other.path}: ")
+    assert f" {named};" in line
 
 
 def test_other_fields_may_differ(run):
@@ -275,24 +263,24 @@ def test_runs_with_different_known_words_are_refused(toy_config, tmp_path):
         load_translator(run, other, device=CPU)
 
 
-def test_lines_are_split_by_the_smallest_longest_training_line(run):
+@pytest.mark.parametrize(
+    ("first", "second", "alone", "together"),
+    [
+        ((40, 1.0), (1, 1.0), 1, 2),
+        ((40, 0.0), (40, 1.0), 2, 2),
+        ((40, 1.0), (40, 0.0), 1, 2),
+    ],
+)
+def test_ensembles_split_lines_as_the_run_trained_on_the_shortest_would(
+    first, second, alone, together, run
+):
+    """A run: its longest training line, and the share of lines with several sentences."""
     other = copy_of(run, "other", 3)
-    change_report(run, longest=40, several_sentences=1.0)
-    change_report(other, longest=1, several_sentences=1.0)
-
-    for runs, parts in (((run,), 1), ((run, other), 2), ((other, run), 2)):
+    change_report(run, *first)
+    change_report(other, *second)
+    for runs, parts in (((run,), alone), ((run, other), together), ((other, run), together)):
         [found] = load_translator(*runs, device=CPU).translate(["Anna sings. Ben."])
         assert found.parts == parts
-
-
-@pytest.mark.parametrize("shares", [(0.0, 1.0), (1.0, 0.0)])
-def test_an_ensemble_splits_lines_if_one_of_its_runs_was_trained_on_single_sentences(run, shares):
-    other = copy_of(run, "other", 3)
-    for each, share in zip((run, other), shares, strict=True):
-        change_report(each, longest=40, several_sentences=share)
-
-    [found] = load_translator(run, other, device=CPU).translate(["Anna sings. Ben."])
-    assert found.parts == 2
 
 
 @pytest.mark.parametrize(
@@ -323,42 +311,37 @@ def change_report(run: RunFolder, longest: int, several_sentences: float | None)
 
 
 @pytest.mark.parametrize(
-    ("engine", "neighbours", "runs", "device", "expected"),
+    ("engine", "neighbours", "runs", "device", "chosen", "reasons"),
     [
-        ("auto", 0, 1, None, "ctranslate2 (the fastest)"),
-        ("ctranslate2", 0, 1, "cuda:1", "ctranslate2 (decoding.engine)"),
-        ("pytorch", 0, 1, None, "pytorch (decoding.engine)"),
-        ("auto", 0, 2, None, "pytorch (CTranslate2 cannot be used: it supports only one run)"),
-        (
-            *("auto", 4, 1, "mps"),
-            "pytorch (CTranslate2 cannot be used: it does not support decoding.knn_k; it does "
-            "not support device mps)",
-        ),
+        ("auto", 0, 1, None, "ctranslate2", ["fastest"]),
+        ("ctranslate2", 0, 1, "cuda:1", "ctranslate2", ["decoding.engine"]),
+        ("pytorch", 0, 1, None, "pytorch", ["decoding.engine"]),
+        ("auto", 0, 2, None, "pytorch", ["one run"]),
+        ("auto", 4, 1, "mps", "pytorch", ["decoding.knn_k", "device mps"]),
     ],
 )
-def test_the_engine_is_chosen_by_what_it_supports(engine, neighbours, runs, device, expected):
+def test_the_engine_is_chosen_by_what_it_supports(
+    engine, neighbours, runs, device, chosen, reasons
+):
     decoding = DecodingConfig(engine=engine, knn_k=neighbours)
-    assert str(choose_engine(Config(decoding=decoding), runs, device)) == expected
+    found = str(choose_engine(Config(decoding=decoding), runs, device))
+    assert found.startswith(f"{chosen} (")
+    assert all(reason in found for reason in reasons)
 
 
 def test_a_requested_engine_that_cannot_be_used_is_refused():
     config = Config(decoding=DecodingConfig(engine="ctranslate2", knn_k=4))
-    message = r"decoding\.engine: .* decoding\.knn_k; .* set it to auto, or omit --engine$"
-
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError, match=r"decoding\.engine: .* decoding\.knn_k; .*--engine"):
         choose_engine(config, runs=2)
 
 
 def test_runs_and_engine_are_logged(run, caplog):
     other = copy_of(run, "other", 3)
     caplog.set_level(logging.INFO)
-
     load_translator(run, other, device=CPU)
-
-    assert caplog.messages[:2] == [
-        f"run              {run.path}, {other.path}",
-        "engine           pytorch (CTranslate2 cannot be used: it supports only one run)",
-    ]
+    runs, engine, *_ = caplog.messages
+    assert runs == f"run              {run.path}, {other.path}"
+    assert engine.startswith("engine           pytorch (")
 
 
 def test_the_precision_is_for_ctranslate2(run):

@@ -183,16 +183,12 @@ def test_every_line_gives_one_line_in_order(beam_size, translator, subwords):
 
 
 def test_blank_lines_give_empty_translations(translator, subwords):
-    found = translator(subwords).translate(LINES)
-
+    ready = translator(subwords)
+    found = ready.translate(LINES)
     for i in BLANK:
         assert (found[i].text, found[i].score, found[i].complete) == ("", 0.0, True)
-    assert translator(subwords).n_best(["", " "], 3) == [[found[1]], [found[1]]]
-
-
-def test_no_lines_give_no_lines(translator, subwords):
-    assert translator(subwords).translate([]) == []
-    assert list(translator(subwords).stream(iter([]))) == []
+    assert ready.n_best(["", " "], 3) == [[found[1]], [found[1]]]
+    assert ready.translate([]) == list(ready.stream(iter([]))) == []
 
 
 @pytest.mark.parametrize("beam_size", [1, 4])
@@ -205,20 +201,14 @@ def test_special_tokens_are_never_written(beam_size, translator, subwords):
     assert not any(special in text for special in ("<pad>", "<sos>", "<eos>"))
 
 
-@pytest.mark.parametrize("separator", ["\u2028", "\t", "\x0b", "\x85", "\u00a0", " \r "])
-def test_unusual_white_space_becomes_a_space(separator, translator, subwords):
-    [found] = translator(subwords, search=echo()).translate([f"Anna sings{separator}today."])
-
-    assert found.text == "Anna sings today."
-    assert found.parts == 1
-
-
-def test_lines_are_cleaned_like_the_training_text(translator, subwords):
+@pytest.mark.parametrize(
+    "separator", ["\u2028", "\t", "\x0b", "\x85", "\u00a0", " \r ", "  \u00ad"]
+)
+def test_lines_are_cleaned_like_the_training_text(separator, translator, subwords):
     data = DataConfig(lowercase="source")
-
-    [found] = translator(subwords, data=data, search=echo()).translate(["  Ann\u00ada SINGS  "])
-
-    assert found.text == "Anna sings"
+    line = f"  Anna SINGS{separator}today."
+    [found] = translator(subwords, data=data, search=echo()).translate([line])
+    assert (found.text, found.parts) == ("Anna sings today.", 1)
 
 
 def test_capitals_are_restored_except_in_copied_words(carrying, translator):
@@ -351,9 +341,7 @@ def test_the_mean_probability_is_that_of_all_tokens_of_all_parts(translator, wor
 # ------------------------------------------------------------------------------------- stream
 
 
-def test_an_endless_stream_is_read_only_as_needed(
-    translator, subwords, monkeypatch: pytest.MonkeyPatch
-):
+def test_an_endless_stream_is_read_only_as_needed(translator, subwords, monkeypatch):
     monkeypatch.setattr("nmt.decoding.translator._LINES_AT_A_TIME", 4)
     read = []
 
@@ -362,23 +350,15 @@ def test_an_endless_stream_is_read_only_as_needed(
             read.append(i)
             yield f"Anna {i}"
 
-    found = list(itertools.islice(translator(subwords, search=echo()).stream(lines()), 9))
-
+    ready = translator(subwords, search=echo())
+    found = list(itertools.islice(ready.stream(lines()), 9))
     assert [t.text for [t] in found] == [f"Anna {i}" for i in range(9)]
     assert len(read) == 12
-
-
-def test_a_stream_ends_with_its_lines(translator, subwords, monkeypatch):
-    monkeypatch.setattr("nmt.decoding.translator._LINES_AT_A_TIME", 2)
-
-    found = translator(subwords, search=echo()).stream(line for line in ENGLISH[:3])
-
-    assert [t.text for [t] in found] == ENGLISH[:3]
+    assert [t.text for [t] in ready.stream(iter(LINES[:1] * 9))] == LINES[:1] * 9  # the end
 
 
 def test_a_stream_can_give_n_best(translator, words):
     ready = translator(words)
-
     assert all(2 <= len(options) <= 3 for options in ready.stream(["Anna", "Ben"], 3))
     assert [len(options) for options in ready.stream(["Anna", "Ben"])] == [1, 1]
 
@@ -398,31 +378,23 @@ def test_a_long_line_is_translated_sentence_by_sentence(translator, subwords):
     assert whole.complete == all(t.complete for t in sentences)
 
 
-def test_a_line_longer_than_any_in_training_is_split_between_sentences(translator, subwords):
-    ready = translator(subwords, longest_source=5, search=echo(200))
-
-    several, one = ready.translate([" ".join(ENGLISH[::2]), "Anna sings today"])
-
-    assert (several.parts, one.parts) == (2, 1)
-    assert several.text == " ".join(ENGLISH[::2])
-
-
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ["Ben reads a book today,", "Anna often sings"],
+        ["Ben reads a book at home", "and Anna sings"],
+    ],
+)
 def test_a_sentence_longer_than_any_in_training_is_divided_at_a_comma_or_conjunction(
-    translator, subwords
+    parts, translator, subwords
 ):
-    sentences = {
-        "Ben reads a book today, Anna often sings": ["Ben reads a book today,", "Anna often sings"],
-        "Ben reads a book at home and Anna sings": ["Ben reads a book at home", "and Anna sings"],
-    }
-    for sentence, parts in sentences.items():
-        length = len(subwords.source.encode(sentence))
-        for longest, expected in ((length, [sentence]), (length - 1, parts)):
-            search = echo(100)
-            [found] = translator(subwords, longest_source=longest, search=search).translate(
-                [sentence]
-            )
-            assert [subwords.source.decode(ids[:-1]) for ids in search.sources] == expected
-            assert found.text == sentence
+    sentence = " ".join(parts)
+    length = len(subwords.source.encode(sentence))
+    for longest, expected in ((length, [sentence]), (length - 1, parts)):
+        search = echo(100)
+        ready = translator(subwords, longest_source=longest, search=search)
+        assert ready.translate([sentence])[0].text == sentence
+        assert [subwords.source.decode(ids[:-1]) for ids in search.sources] == expected
 
 
 def test_what_the_model_cannot_read_is_told(translator, subwords, words):
@@ -433,14 +405,16 @@ def test_what_the_model_cannot_read_is_told(translator, subwords, words):
         assert (strange.unknown, plain.unknown) == (unknown, ())
 
 
-def test_two_sentences_too_long_for_the_model_are_split_between_them(translator, subwords):
-    lengths = [len(subwords.source.encode(sentence)) for sentence in ENGLISH[:2]]
-    search = echo(sum(lengths) - 1)
-
-    [found] = translator(subwords, search=search).translate([" ".join(ENGLISH[:2])])
-
-    assert found.text == " ".join(ENGLISH[:2])
-    assert [subwords.source.decode(ids[:-1]) for ids in search.sources] == ENGLISH[:2]
+def test_lines_longer_than_training_or_the_model_allow_are_split_between_sentences(
+    translator, subwords
+):
+    sentences = ENGLISH[::2]
+    total = sum(len(subwords.source.encode(sentence)) for sentence in sentences)
+    for search, longest in ((echo(200), 5), (echo(total - 1), None)):
+        ready = translator(subwords, longest_source=longest, search=search)
+        [found] = ready.translate([" ".join(sentences)])
+        assert (found.text, found.parts) == (" ".join(sentences), 2)
+        assert [subwords.source.decode(ids[:-1]) for ids in search.sources] == sentences
 
 
 def test_a_line_as_long_as_the_longest_in_training_is_not_split(translator, words):
@@ -540,40 +514,25 @@ def test_a_sample_is_not_the_best_of_several():
     assert DecodingConfig(beam_size=4).hypotheses(1) == 4
 
 
-def test_an_unknown_word_is_copied(translator, words):
-    found = translator(words, search=write(UNK, 6, 8)).translate(["Zora singt .", "Ben Yann ."])
-
-    assert [t.text for t in found] == ["Zora singt .", "Yann singt ."]
-
-
 @pytest.mark.parametrize(
-    ("lowercase", "restore_case", "word"),
-    [("source", False, "ZORA"), ("both", True, "ZORA"), ("both", False, "zora")],
+    ("line", "ids", "settings", "expected"),
+    [
+        ("Zora singt .", [UNK, 6, 8], {}, "Zora singt ."),
+        ("Ben Yann .", [UNK, 6, 8], {}, "Yann singt ."),
+        ("Zora singt .", [UNK, 6, 8], {"replace_unknown": False}, "<unk> singt ."),
+        ("ZORA", [UNK, 8], {"data": DataConfig(lowercase="source")}, "ZORA ."),
+        ("ZORA", [UNK, 8], {"data": DataConfig(lowercase="both", restore_case=True)}, "ZORA ."),
+        ("ZORA", [UNK, 8], {"data": DataConfig(lowercase="both")}, "zora ."),
+    ],
 )
-def test_a_copied_word_is_as_typed_unless_translations_are_in_lower_case(
-    translator, words, lowercase, restore_case, word
-):
-    data = DataConfig(lowercase=lowercase, restore_case=restore_case)
-    ready = translator(words, data=data, search=write(UNK, 8))
-
-    [found] = ready.translate(["ZORA"])
-
-    assert found.text == f"{word} ."
-
-
-def test_unknown_words_are_not_replaced_if_configured(translator, words):
-    ready = translator(words, replace_unknown=False, search=write(UNK, 6, 8))
-
-    [found] = ready.translate(["Zora singt ."])
-
-    assert found.text == "<unk> singt ."
+def test_unknown_words_are_copied_as_configured(translator, words, line, ids, settings, expected):
+    [found] = translator(words, search=write(*ids), **settings).translate([line])
+    assert found.text == expected
 
 
 def test_copied_words_stay_in_their_part(translator, words):
     search = ScriptedSearch(lambda source: [[UNK]], max_length=4)
-
     [found] = translator(words, search=search).translate(["Ben Zora . Anna Yann ."])
-
     assert (found.text, found.parts) == ("Zora Yann", 2)
 
 
@@ -637,24 +596,16 @@ def test_unseen_words_are_copied_as_typed(carrying, translator):
     assert "ZORA" in trace.target
 
 
-def test_words_are_copied_in_each_part_of_a_long_line(carrying, translator):
-    ready = translator(carrying, longest_source=20, search=echo())
-    line = " ".join(f"Zora{'x' * i} sings Yann{'y' * i}." for i in range(12))
-
-    [found] = ready.translate([line])
-
-    assert found.parts == 12
-    assert found.text == line
-
-
-def test_a_line_of_only_names_is_split_between_them(carrying, translator):
-    """Each name would be one placeholder, but the number of placeholders is limited."""
-    ready = translator(carrying, longest_source=20, search=echo())
-    line = " ".join(f"Zora{'x' * i}" for i in range(20))
-
-    [found] = ready.translate([line])
-
-    assert found.parts > 1
+@pytest.mark.parametrize(
+    ("line", "parts"),
+    [
+        (" ".join(f"Zora{'x' * i} sings Yann{'y' * i}." for i in range(12)), 12),
+        (" ".join(f"Zora{'x' * i}" for i in range(20)), 2),  # more than there are placeholders
+    ],
+)
+def test_words_are_copied_in_each_part_of_a_long_line(line, parts, carrying, translator):
+    [found] = translator(carrying, longest_source=20, search=echo()).translate([line])
+    assert found.parts >= parts
     assert found.text == line
 
 
@@ -721,11 +672,8 @@ def test_a_copied_word_must_be_a_word_of_its_own(tmp_path, translator, mark):
 
 def test_where_words_end_with_a_mark_anything_may_follow_a_copied_word(tmp_path, translator):
     carrying = with_placeholders(tmp_path, whitespace_as_suffix=True)
-    losing = ScriptedSearch(lambda ids: [carrying.target.encode("singt.")])
-    keeping = ScriptedSearch(lambda ids: [carrying.target.encode(f"{PLACEHOLDERS[0]} singt.")])
-
+    losing, keeping = says(carrying, "singt."), says(carrying, f"{PLACEHOLDERS[0]} singt.")
     [found] = translator(carrying, search=losing, pytorch=keeping).translate(["Zora sings"])
-
     assert found.text == "Zora singt."
     [(_, constraints)] = keeping.asked
     [[[phrase]]] = constraints.phrases
@@ -735,11 +683,8 @@ def test_where_words_end_with_a_mark_anything_may_follow_a_copied_word(tmp_path,
 
 def test_a_copied_word_in_brackets_needs_no_space_before_it(carrying, translator):
     first, second = PLACEHOLDERS[:2]
-    losing = ScriptedSearch(lambda ids: [carrying.target.encode("singt.")])
-    keeping = ScriptedSearch(lambda ids: [carrying.target.encode(f"({first}) singt {second}.")])
-
+    losing, keeping = says(carrying, "singt."), says(carrying, f"({first}) singt {second}.")
     [found] = translator(carrying, search=losing, pytorch=keeping).translate(["(Zora) sings Öre"])
-
     assert found.text == "(Zora) singt Öre."
     [(_, constraints)] = keeping.asked
     tokens = [carrying.target.tokens(phrases[0]) for phrases in constraints.phrases[0]]
@@ -757,19 +702,14 @@ def test_a_wider_beam_is_tried_before_pytorch(carrying, translator):
     assert ready.pytorch.asked == []
 
 
-def test_samples_that_lost_a_word_remain_as_drawn(carrying, translator):
-    losing = ScriptedSearch(lambda ids: [carrying.target.encode("singt.")])
-    ready = translator(carrying, temperature=1.0, search=losing, pytorch=echo())
-
-    assert ready.translate(["Zora sings"])[0].text == "singt."
-    assert ready.pytorch.asked == []
-
-
-def test_without_pytorch_a_lost_word_is_not_restored(carrying, translator, monkeypatch):
-    monkeypatch.setattr("nmt.decoding.translator._HAS_PYTORCH", False)
-    losing = ScriptedSearch(lambda ids: [carrying.target.encode("singt.")])
-    ready = translator(carrying, beam_size=4, search=losing, pytorch=echo())
-
+@pytest.mark.parametrize(
+    ("has_pytorch", "settings"), [(True, {"temperature": 1.0}), (False, {"beam_size": 4})]
+)
+def test_samples_and_without_pytorch_translations_that_lost_a_word_remain(
+    has_pytorch, settings, carrying, translator, monkeypatch
+):
+    monkeypatch.setattr("nmt.decoding.translator._HAS_PYTORCH", has_pytorch)
+    ready = translator(carrying, search=says(carrying, "singt."), pytorch=echo(), **settings)
     assert ready.translate(["Zora sings"])[0].text == "singt."
     assert ready.pytorch.asked == []
 
@@ -777,13 +717,10 @@ def test_without_pytorch_a_lost_word_is_not_restored(carrying, translator, monke
 def test_hypotheses_with_all_placeholders_rank_first(carrying, translator):
     first, second = PLACEHOLDERS[:2]
     texts = ["singt.", f"{first} singt.", f"{second} singt {first}.", f"{first} {second}."]
-    search = ScriptedSearch(lambda ids: [carrying.target.encode(text) for text in texts])
+    search = says(carrying, *texts)
     ready = translator(carrying, beam_size=4, search=search, pytorch=echo())
-
-    assert [t.text for t in ready.translate(["Zora sings Öre", "Anna sings"])] == [
-        "Öre singt Zora.",
-        "singt.",
-    ]
+    found = ready.translate(["Zora sings Öre", "Anna sings"])
+    assert [t.text for t in found] == ["Öre singt Zora.", "singt."]
     assert sorted(search.asked) == [(1, None), (4, None)]
     assert [t.text for t in ready.n_best(["Zora sings"], 2)[0]] == ["Zora singt.", "singt Zora."]
     assert ready.pytorch.asked == []  # nothing was lost

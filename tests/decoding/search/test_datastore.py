@@ -171,19 +171,11 @@ def assert_refused(path: Path, weights: Path, model: Transformer, reason: str) -
     [line] = str(caught.value).splitlines()
     assert line.startswith(f"{path}: ")
     assert reason in line
-    command = f"nmt datastore {path.parent} --weights {weights.stem}"
-    assert f"build it with {command}, or translate without: --set decoding.knn_k=0" in line
+    assert f"nmt datastore {path.parent} --weights {weights.stem}" in line
 
 
 def test_a_missing_datastore_is_refused(weights, model, tmp_path):
-    assert_refused(tmp_path / "none", weights, model, "decoding.knn_k needs a datastore")
-
-
-def test_a_datastore_of_other_weights_is_refused(weights, model, random_model):
-    save_weights(random_model(2), weights)
-
-    path = weights.with_name("datastore.safetensors")
-    assert_refused(path, weights, model, "was built from weights other than best.safetensors")
+    assert_refused(tmp_path / "none", weights, model, "decoding.knn_k")
 
 
 def test_a_datastore_that_does_not_fit_is_refused_before_its_keys_are_read(
@@ -192,10 +184,9 @@ def test_a_datastore_that_does_not_fit_is_refused_before_its_keys_are_read(
     path = weights.with_name("datastore.safetensors")
     content = path.read_bytes()
     path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))  # reading them would notice it
-    wider = random_model(d_model=32)
-    assert_refused(path, weights, wider, "do not have the model's width, 32")
+    assert_refused(path, weights, random_model(d_model=32), "width, 32")
     save_weights(random_model(2), weights)
-    assert_refused(path, weights, model, "was built from weights other than best.safetensors")
+    assert_refused(path, weights, model, "other than best.safetensors")
 
 
 def changed(name: str, change: Callable[[Tensor], Tensor]) -> Callable[[Path], None]:
@@ -216,25 +207,24 @@ def changed(name: str, change: Callable[[Tensor], Tensor]) -> Callable[[Path], N
         (lambda path: path.write_bytes(b""), "cannot be read"),
         (lambda path: save_file({"keys": torch.zeros(2, 2)}, path), "not a datastore"),
         (changed("keys", lambda x: x.float()), "not a datastore"),
-        (changed("keys", lambda x: x[:, :-1]), "do not have the model's width, 16"),
-        (changed("keys", lambda x: x[:-1]), "its arrays differ in length"),
-        (changed("keys", lambda x: x / 0), "numbers that are not finite"),
-        (changed("tokens", lambda x: x + 1), "its tokens are not in the model's vocabulary"),
-        (changed("tokens", lambda x: x - 1), "its tokens are not in the model's vocabulary"),
-        (changed("sizes", lambda x: x + 1), "its clusters do not add up"),
-        (changed("sizes", lambda x: x * 0), "its clusters do not add up"),
+        (changed("keys", lambda x: x[:, :-1]), "width, 16"),
+        (changed("keys", lambda x: x[:-1]), "length"),
+        (changed("keys", lambda x: x / 0), "not finite"),
+        (changed("tokens", lambda x: x + 1), "vocabulary"),
+        (changed("tokens", lambda x: x - 1), "vocabulary"),
+        (changed("sizes", lambda x: x + 1), "add up"),
+        (changed("sizes", lambda x: x * 0), "add up"),
         (
             changed("sizes", lambda x: torch.cat([x.new_tensor([-1]), x[:1] + x[1:2] + 1, x[2:]])),
-            "its clusters do not add up",
+            "add up",
         ),
-        (changed("sizes", lambda x: x[:-1]), "its arrays differ in length"),
-        (changed("centroids", lambda x: x / 0), "numbers that are not finite"),
+        (changed("sizes", lambda x: x[:-1]), "length"),
+        (changed("centroids", lambda x: x / 0), "not finite"),
     ],
 )
 def test_a_damaged_datastore_is_refused_in_one_line(damage, reason, weights, model):
     path = weights.with_name("datastore.safetensors")
     damage(path)
-
     assert_refused(path, weights, model, reason)
 
 
