@@ -15,19 +15,8 @@ from nmt.errors import UserError
 Make = Callable[..., Config]
 ENGLISH = ["I", "you", "we", "see", "hear", "know", "the", "green", "old", "house", "tree", "bird"]
 GERMAN = [
-    "ich",
-    "du",
-    "wir",
-    "sehe",
-    "höre",
-    "weiß",
-    "das",
-    "grüne",
-    "alte",
-    "Haus",
-    "Bäume",
-    "Vogel",
-]
+    "ich", "du", "wir", "sehe", "höre", "weiß", "das", "grüne", "alte", "Haus", "Bäume", "Vogel",
+]  # fmt: skip
 
 
 def sentence_pairs() -> list[tuple[str, str]]:

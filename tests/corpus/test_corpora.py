@@ -70,23 +70,20 @@ def test_all_pairs_are_used_and_reported_by_corpus(make: Make, tmp_path: Path) -
     assert prepared.mixing_weights is None
 
 
+@pytest.mark.parametrize(
+    ("duplicates", "train", "dropped"),
+    [(False, [260, 60], {"in another split": 40}), (True, [200, 60], {"duplicate": 100})],
+)
 def test_held_out_pairs_come_from_the_chosen_corpora_and_are_removed_from_the_others(
-    make: Make, tmp_path: Path
+    make: Make, tmp_path: Path, duplicates: bool, train: list[int], dropped: dict[str, int]
 ) -> None:
     write_tsv(tmp_path / "a.tsv", PAIRS)  # contains all of b
-    prepared = prepare(make({"held_out": False}, {}, drop_duplicates=False), tmp_path / "out")
+    config = make({"held_out": False}, {}, drop_duplicates=duplicates)
+    prepared = prepare(config, tmp_path / "out")
     assert set(held_out(prepared)) <= set(PAIRS[200:])
-    assert [c["train"] for c in prepared.report["corpora"]] == [260, 60]
-    assert prepared.report["dropped"] == {"in another split": 40}
+    assert [c["train"] for c in prepared.report["corpora"]] == train
+    assert prepared.report["dropped"] == dropped
     assert prepared.report["source_in_train"] == {"validation": 0, "test": 0}
-
-
-def test_of_equal_pairs_one_that_may_be_held_out_is_kept(make: Make, tmp_path: Path) -> None:
-    write_tsv(tmp_path / "a.tsv", PAIRS)  # contains all of b
-    prepared = prepare(make({"held_out": False}, {}), tmp_path / "out")
-    assert set(held_out(prepared)) <= set(PAIRS[200:])
-    assert [c["train"] for c in prepared.report["corpora"]] == [200, 60]
-    assert prepared.report["dropped"] == {"duplicate": 100}
 
 
 @pytest.fixture
@@ -98,23 +95,17 @@ def splits(tmp_path: Path) -> dict[str, str]:
     }
 
 
-def test_splits_given_for_one_corpus_are_used(
-    make: Make, splits: dict[str, str], tmp_path: Path
+@pytest.mark.parametrize("tag", [None, "news"])
+def test_splits_given_for_one_corpus_are_used_with_its_tag(
+    make: Make, splits: dict[str, str], tmp_path: Path, tag: str | None
 ) -> None:
-    prepared = prepare(make({}, splits, min_coverage=0), tmp_path / "out")
-    assert held_out(prepared) == [("validation tree", "Baum"), ("test tree", "Baum")]
-    assert prepared.report["pairs"]["train"] == 300
-
-
-def test_given_splits_have_the_tag_of_their_corpus(
-    make: Make, splits: dict[str, str], tmp_path: Path
-) -> None:
-    prepared = prepare(make({}, {"tag": "news", **splits}, min_coverage=0), tmp_path / "out")
-    prefix = tag_prefix(prepared.data, "news")
-    assert [source for source, _ in held_out(prepared)] == [
-        f"{prefix}validation tree",
-        f"{prefix}test tree",
+    prepared = prepare(make({}, {"tag": tag, **splits}, min_coverage=0), tmp_path / "out")
+    prefix = tag_prefix(prepared.data, tag)
+    assert held_out(prepared) == [
+        (f"{prefix}validation tree", "Baum"),
+        (f"{prefix}test tree", "Baum"),
     ]
+    assert prepared.report["pairs"]["train"] == 300
 
 
 def test_splits_of_a_corpus_that_holds_nothing_out_are_ignored(
@@ -198,23 +189,16 @@ def test_swapped_sides_give_one_warning_that_names_the_corpus(
 ) -> None:
     write_tsv(tmp_path / "b.tsv", [(german, english) for english, german in PAIRS[200:]])
     prepare(make({}, {}), tmp_path / "out")
-    [message] = caplog.messages
-    assert message.startswith("b: its sources seem to be in de and its targets in en; ")
-
-
-def test_swapped_files_are_named(
-    make: Make, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
     files = [tmp_path / "t.de", tmp_path / "t.en"]
     for side, file in zip((1, 0), files, strict=True):
         file.write_text("".join(f"{pair[side]}\n" for pair in PAIRS), encoding="utf-8")
     data = {"source": "parallel", "path": list(map(str, files)), "min_coverage": 0}
     data |= {"validation_size": 20, "test_size": 20}
-    prepare(
-        parse_config({"data": data, "tokenizer": {"vocabulary_size": 400}}, "test"), tmp_path / "x"
-    )
-    [message] = caplog.messages
-    assert message.startswith(f"{files[0]} and {files[1]}: its sources seem to be in de")
+    tree = {"data": data, "tokenizer": {"vocabulary_size": 400}}
+    prepare(parse_config(tree, "test"), tmp_path / "x")
+    corpus, parallel = caplog.messages
+    assert corpus.startswith("b: its sources seem to be in de")
+    assert parallel.startswith(f"{files[0]} and {files[1]}: its sources seem to be in de")
 
 
 def test_a_tag_is_a_token_in_front_of_the_source(make: Make, tmp_path: Path) -> None:
@@ -317,9 +301,9 @@ def test_a_character_of_tags_that_the_model_lacks_is_not_a_tag(make: Make, tmp_p
 
 
 def test_an_unknown_tag_is_refused(make: Make) -> None:
-    with pytest.raises(UserError, match="tag law: unknown; expected one of chat, news"):
+    with pytest.raises(UserError, match=r"law: .* chat, news"):
         tag_prefix(make({"tag": "news"}, {"tag": "chat"}).data, "law")
-    with pytest.raises(UserError, match="this model has no tags, so omit it"):
+    with pytest.raises(UserError, match=r"law: .* no tags"):
         tag_prefix(make({}, {}).data, "law")
 
 
@@ -330,43 +314,34 @@ def test_saving_and_loading_a_config_of_corpora_is_lossless(make: Make, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "data", "message"),
+    ("a", "b", "data", "named"),
     [
-        ({"weight": 1}, {}, {}, "set `weight` for all of them, or for none"),
-        (
-            {},
-            {"weight": 0},
-            {},
-            "data.corpora, entry 2, weight: 0 is invalid, it should be",
-        ),
-        (
-            {"tag": "a b"},
-            {},
-            {},
-            "entry 1, tag: 'a b' is invalid, it should be up to 30",
-        ),
-        ({"held_out": False}, {"held_out": False}, {}, "set `held_out: true` for at least one"),
-        ({"path": None}, {}, {}, "corpora, a: source `tsv` needs `path` or `train_path`"),
-        ({}, {}, {"source": "sample"}, "move `source` into an entry of `corpora`"),
-        ({"weight": 1}, {"weight": 1}, {"mixing_temperature": 5}, "set `weight` or `mixing_temp"),
+        ({"weight": 1}, {}, {}, "`weight` for all"),
+        ({}, {"weight": 0}, {}, "data.corpora, entry 2, weight: 0 "),
+        ({"tag": "a b"}, {}, {}, "entry 1, tag: 'a b' "),
+        ({"held_out": False}, {"held_out": False}, {}, "`held_out: true`"),
+        ({"path": None}, {}, {}, "corpora, a: source `tsv` needs `path`"),
+        ({}, {}, {"source": "sample"}, "move `source`"),
+        ({"weight": 1}, {"weight": 1}, {"mixing_temperature": 5}, "`weight` or `mixing_temp"),
         ({}, {}, {"corpora": [], "mixing_temperature": 5}, "`mixing_temperature` needs `corpora`"),
-        ({}, {}, {"path": "x"}, "move `path` into an entry of `corpora`"),
-        ({}, {"wait": 1}, {}, "data.corpora, entry 2, wait: unknown field; did you mean weight"),
-        ({}, {}, {"corpora": ["a.tsv"]}, "entry 1: 'a.tsv' is invalid, it should be a section"),
-        ({}, {}, {"corpora": "a.tsv"}, "'a.tsv' is invalid, it should be a list in square"),
+        ({}, {}, {"path": "x"}, "move `path`"),
+        ({}, {"wait": 1}, {}, "entry 2, wait: unknown field; did you mean weight"),
+        ({}, {}, {"corpora": ["a.tsv"]}, "entry 1: 'a.tsv' "),
+        ({}, {}, {"corpora": "a.tsv"}, "'a.tsv' "),
     ],
 )
 def test_invalid_combinations_of_corpora_are_refused(
-    make: Make, a: dict[str, Any], b: dict[str, Any], data: dict[str, Any], message: str
+    make: Make, a: dict[str, Any], b: dict[str, Any], data: dict[str, Any], named: str
 ) -> None:
-    with pytest.raises(UserError, match=message.replace("(", r"\(")) as caught:
+    with pytest.raises(UserError) as caught:
         make(a, b, **data)
+    assert named in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_tags_need_subwords(make: Make) -> None:
     tree = make({"tag": "news"}, {}).model_dump(mode="json")
-    with pytest.raises(UserError, match=r"tags of `data\.corpora` need"):
+    with pytest.raises(UserError, match=r"data\.corpora"):
         parse_config(tree | {"tokenizer": {"kind": "whitespace"}}, "test")
 
 

@@ -75,18 +75,24 @@ def test_files_are_little_endian_on_every_machine(tmp_path: Path) -> None:
     assert (tmp_path / "a.offsets").read_bytes() == bytes([0] * 8 + [2] + [0] * 7 + [3] + [0] * 7)
 
 
-@pytest.mark.parametrize("ending", ["ids", "offsets"])
-@pytest.mark.parametrize("damage", ["cut", "cut within a number", "empty", "missing"])
-def test_damaged_sequences_are_refused(tmp_path: Path, ending: str, damage: str) -> None:
+@pytest.mark.parametrize(
+    ("ending", "damage"),
+    [
+        *((ending, damage) for ending in ("ids", "offsets") for damage in (-8, -3, 0, None)),
+        ("offsets", "other start"),
+    ],
+)
+def test_damaged_sequences_are_refused(
+    tmp_path: Path, ending: str, damage: int | str | None
+) -> None:
+    """Without the last number, cut within one, empty, missing, or not from the first id on."""
     write(tmp_path / "train.source", SENTENCES)
     path = tmp_path / f"train.source.{ending}"
     content = path.read_bytes()
-    if damage == "missing":
+    path.write_bytes(content[:damage] if isinstance(damage, int) else b"\1" + content[1:])
+    if damage is None:
         path.unlink()
-    else:
-        cut = {"cut": content[:-8], "cut within a number": content[:-3], "empty": b""}
-        path.write_bytes(cut[damage])
-    with pytest.raises(UserError, match=r"train\.source: cannot be read: .*; delete the folder"):
+    with pytest.raises(UserError, match=r"train\.source: cannot be read"):
         Sequences.open(tmp_path / "train.source")
 
 
@@ -114,14 +120,6 @@ def test_changed_ids_and_offsets_are_refused(
     stem = name.removesuffix(f".{ending}")
     with pytest.raises(UserError, match=rf"{stem}: cannot be read: damaged; delete the folder"):
         prepared.sequences(split)
-
-
-def test_offsets_that_do_not_start_at_the_first_id_are_refused(tmp_path: Path) -> None:
-    write(tmp_path / "train.source", SENTENCES)
-    path = tmp_path / "train.source.offsets"
-    path.write_bytes(b"\1" + path.read_bytes()[1:])
-    with pytest.raises(UserError, match="cannot be read: damaged; delete the folder"):
-        Sequences.open(tmp_path / "train.source")
 
 
 EXAMPLES = [
@@ -156,51 +154,12 @@ def test_examples_are_human_readable_json(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("line", "problem"),
-    [
-        (b'{"source": "a", "reference": "b", "source_in_', "not valid JSON"),
-        (b"\xff", "not valid JSON"),
-        (b"[]", "it should be an object in braces"),
-        (b"3", "it should be an object in braces"),
-        (b"", "not valid JSON"),
-        (b'{"source": "a"}', "reference is missing"),
-        (
-            b'{"source": 1, "reference": "b", "source_in_train": true}',
-            "source should be text",
-        ),
-        (
-            b'{"source": "a", "reference": null, "source_in_train": true}',
-            "reference should be text",
-        ),
-        (
-            b'{"source": "a", "reference": "b", "source_in_train": 1}',
-            "source_in_train should be true or false",
-        ),
-        (
-            b'{"source": "a\\ud800", "reference": "b", "source_in_train": true}',
-            "not valid JSON",
-        ),
-        (b"[" * 100_000, "not valid JSON"),
-    ],
-)
-def test_damaged_examples_are_refused_in_one_line(
-    tmp_path: Path, line: bytes, problem: str
-) -> None:
+def test_the_damaged_line_of_examples_is_named(tmp_path: Path) -> None:
     path = tmp_path / "test.jsonl"
     write_examples(path, EXAMPLES)
-    path.write_bytes(path.read_bytes() + line + b"\n")
-    with pytest.raises(UserError) as caught:
+    path.write_bytes(path.read_bytes() + b'{"source": 1}\n')
+    with pytest.raises(UserError, match=rf"test\.jsonl: .*line {len(EXAMPLES) + 1}.*source"):
         read_examples(path)
-    assert str(caught.value) == (
-        f"{path}: cannot be read: line {len(EXAMPLES) + 1}: {problem}; "
-        "delete the folder and run `nmt prepare` again"
-    )
-
-
-def test_missing_examples_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"test\.jsonl: cannot be read: "):
-        read_examples(tmp_path / "test.jsonl")
 
 
 def test_a_folder_without_prepared_data_is_refused(tmp_path: Path) -> None:
@@ -211,29 +170,6 @@ def test_a_folder_without_prepared_data_is_refused(tmp_path: Path) -> None:
         assert read_manifest(tmp_path) is None
         with pytest.raises(UserError, match="no prepared data here; run `nmt prepare`"):
             open_prepared(tmp_path, DataConfig(), TokenizerConfig())
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        None,
-        "{",
-        "[" * 100_000,
-        "[]",
-        '{"pairs": {"train": 9}, "lengths": {"source": {}}}',
-        '{"read": "9"}',
-    ],
-)
-def test_a_damaged_report_is_refused(
-    make_config: Callable[..., Config], tmp_path: Path, content: str | None
-) -> None:
-    config = make_config(tokenizer={"kind": "whitespace"})
-    folder = prepare(config, tmp_path / "prepared").folder
-    (folder / "report.json").unlink()
-    if content:
-        (folder / "report.json").write_text(content)
-    with pytest.raises(UserError, match=r"report\.json: cannot be read"):
-        open_prepared(folder, config.data, config.tokenizer)
 
 
 def test_opening_restores_the_prepared_data(

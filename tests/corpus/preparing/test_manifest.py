@@ -37,13 +37,10 @@ def test_a_changed_letter_in_a_tokenizer_is_reported(
     config = make_config(**fields)
     folder = prepare(config, tmp_path / "prepared").folder
     load_tokenizers(config.data, config.tokenizer, folder)
-    path = folder / name
-    content = path.read_bytes()
-    place = content.index(b"us")  # in "house" or "Haus"
-    path.write_bytes(content[:place] + b"x" + content[place + 1 :])
-    with pytest.raises(UserError, match=rf"{name}: cannot be read: damaged .*checksum") as caught:
+    content = (folder / name).read_bytes()  # "us" is in "house" or "Haus"
+    (folder / name).write_bytes(content.replace(b"us", b"xs", 1))
+    with pytest.raises(UserError, match=rf"{name}: .*checksum"):
         load_tokenizers(config.data, config.tokenizer, folder)
-    assert "\n" not in str(caught.value)
 
 
 def test_a_folder_without_checksums_can_be_opened(make_config: Make, tmp_path: Path) -> None:

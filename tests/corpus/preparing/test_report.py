@@ -1,29 +1,24 @@
 """The report of `nmt prepare`, as numbers and as text."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from nmt.corpus.prepared import read_report
 from nmt.corpus.preparing.report import format_report, length_summary
 
 
-def test_lengths_are_summarised() -> None:
-    lengths = np.arange(1, 101)
-    assert length_summary(lengths) == {"mean": 50.5, "median": 50, "p95": 95, "longest": 100}
-    assert length_summary(np.array([1, 1, 2])) == {
-        "mean": 1.33,
-        "median": 1,
-        "p95": 1,
-        "longest": 2,
-    }
-
-
-def test_all_lengths_are_zero_without_sentences() -> None:
-    nothing = length_summary(np.empty(0, np.int64))
-    assert nothing == {"mean": 0.0, "median": 0, "p95": 0, "longest": 0}
+@pytest.mark.parametrize(
+    ("lengths", "expected"),
+    [(range(1, 101), (50.5, 50, 95, 100)), ([1, 1, 2], (1.33, 1, 1, 2)), ([], (0.0, 0, 0, 0))],
+)
+def test_lengths_are_summarised(lengths: Iterable[int], expected: tuple[float, ...]) -> None:
+    found = length_summary(np.array([*lengths], np.int64))
+    assert found == dict(zip(("mean", "median", "p95", "longest"), expected, strict=True))
 
 
 def report(**changes: Any) -> dict[str, Any]:
@@ -59,12 +54,9 @@ def test_the_report_is_formatted_as_text() -> None:
     ]
 
 
-def test_placeholders_are_reported_if_there_are_any() -> None:
+def test_placeholders_and_dropped_pairs_are_reported() -> None:
     lines = format_report(report(with_placeholders=2345)).split("\n")
     assert lines[3] == "placeholders     in 2,345 training pairs"
-
-
-def test_the_report_says_if_no_pairs_were_dropped() -> None:
     assert format_report(report(dropped={})).split("\n")[1] == "dropped          none"
 
 

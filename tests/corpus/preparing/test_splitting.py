@@ -82,30 +82,22 @@ def test_without_sizes_all_pairs_are_for_training() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pairs", "sizes"),
+    ("pairs", "sizes", "named"),
     [
-        (5, {Part.TEST: 100, Part.VALIDATION: 10}),
-        (5, {Part.TEST: 3, Part.VALIDATION: 10}),
-        (5, {Part.VALIDATION: 6}),
+        (5, {Part.TEST: 100, Part.VALIDATION: 10}, ["5 pairs", "100 test and 10 validation"]),
+        (5, {Part.TEST: 3, Part.VALIDATION: 10}, ["5 pairs", "3 test and 10 validation"]),
+        (5, {Part.VALIDATION: 6}, ["5 pairs", "6 validation"]),
+        (0, {Part.TEST: 1}, ["data.disjoint_splits"]),
     ],
 )
-def test_too_few_pairs_are_refused(pairs: int, sizes: dict[Part, int]) -> None:
+def test_too_few_pairs_are_refused(pairs: int, sizes: dict[Part, int], named: list[str]) -> None:
     with pytest.raises(UserError) as caught:
         assign(np.arange(pairs), sizes)
-    wanted = " and ".join(f"{size} {part.name.lower()}" for part, size in sizes.items())
-    assert str(caught.value) == (
-        f"after cleaning, only {pairs} pairs can be held out, too few for {wanted} pairs; "
-        "lower data.validation_size and data.test_size"
-    )
-
-
-def test_without_candidates_the_cause_is_named() -> None:
-    with pytest.raises(UserError, match=r"no pairs can be held out: .*disjoint_splits"):
-        assign(np.arange(0), {Part.TEST: 1})
+    assert all(part in str(caught.value) for part in named)
 
 
 def test_reserved_pairs_cannot_be_held_out() -> None:
-    with pytest.raises(UserError, match="only 3 pairs can be held out, too few for 4 test"):
+    with pytest.raises(UserError, match=r"3 pairs .* 4 test"):
         assign(np.arange(10), {Part.TEST: 4}, reserved=np.arange(7))
 
 

@@ -107,14 +107,6 @@ def test_prepare_uses_only_training_pairs(
 
 
 @pytest.mark.parametrize("name", ["frequent_words.json", "train.target.keys"])
-def test_a_missing_file_is_refused_in_one_line(tmp_path: Path, name: str) -> None:
-    write([], tmp_path)
-    (tmp_path / name).unlink()
-    with pytest.raises(UserError, match=rf"{name}: cannot be read: No such file .*; delete"):
-        read_statistics(tmp_path, SEED)
-
-
-@pytest.mark.parametrize("name", ["frequent_words.json", "train.target.keys"])
 def test_a_changed_byte_is_noticed(
     make_config: Callable[..., Config], tmp_path: Path, name: str
 ) -> None:
@@ -125,9 +117,8 @@ def test_a_changed_byte_is_noticed(
         read_statistics(path.parent, SEED)
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"source": []}', '{"source": 1, "target": 2}'])
-def test_a_damaged_list_is_refused_in_one_line(tmp_path: Path, text: str) -> None:
+def test_missing_hashes_are_refused_in_one_line(tmp_path: Path) -> None:
     write([], tmp_path)
-    (tmp_path / "frequent_words.json").write_text(text)
-    with pytest.raises(UserError, match=r"frequent_words.json: cannot be read: damaged; delete"):
+    (tmp_path / "train.target.keys").unlink()
+    with pytest.raises(UserError, match=r"train\.target\.keys: cannot be read"):
         read_statistics(tmp_path, SEED)

@@ -168,10 +168,6 @@ def unpacked(content: bytes) -> bytes:
     return TSV.encode()
 
 
-def emptied(content: bytes) -> bytes:
-    return b""
-
-
 @pytest.mark.parametrize("name", ["a.gz", "a.zip", "a.tsv.xz", "a.tsv.bz2"])
 @pytest.mark.parametrize("damage", [truncated, garbled, unpacked])
 def test_damaged_archives_are_refused(

@@ -1,7 +1,6 @@
 """Pickles of string arrays load; all others are refused, without running code in them."""
 
 import contextlib
-import io
 import os
 import pickle
 import re
@@ -65,11 +64,14 @@ def test_pickles_of_numpy_1_and_2_load(tmp_path: Path, protocol: int, core: byte
     assert load(tmp_path, content) == ROWS
 
 
-def test_pickled_slices_and_read_only_arrays_load(tmp_path: Path) -> None:
+def test_slices_and_read_only_arrays_load_as_in_numpy(tmp_path: Path) -> None:
     array = np.array([["a", "b"], ["c", "d"], ["e", "f"]])
     assert load(tmp_path, pickle.dumps(array[::2], 5)) == [["a", "b"], ["e", "f"]]
     array.flags.writeable = False
     assert load(tmp_path, pickle.dumps(array, 5)) == array.tolist()
+    loaded = load_string_array(tmp_path / "corpus.pkl")
+    assert loaded.dtype == array.dtype
+    assert not loaded.flags.writeable
 
 
 class Reduced:
@@ -90,58 +92,35 @@ def marking(path: Path) -> dict[str, tuple[bytes, str]]:
     """Return pickles that would create the file `path`, each with a part of the expected error."""
     touch, shell = f"open({str(path)!r}, 'w').close()", f"touch {path}".encode()
     code, text = touch.encode(), str(path).encode()
+    system, popen = f"touch {path}", ["touch", str(path)]
+    core = "numpy._core.multiarray"
+    objects = np.array([[Reduced(os.system, system), ""]], dtype=object)
+    after_array = pickle.dumps(np.array(ROWS), 2)[:-1] + b"0cposix\nsystem\n(V%s\ntR." % shell
     return {
-        "system": (attack(os.system, f"touch {path}"), f"{os.name}.system"),
-        "system, protocol 5": (
-            attack(os.system, f"touch {path}", protocol=5),
-            f"{os.name}.system",
-        ),
+        "system": (attack(os.system, system), f"{os.name}.system"),
+        "system, protocol 5": (attack(os.system, system, protocol=5), f"{os.name}.system"),
         "system by its public name": (b"cos\nsystem\n(V%s\ntR." % shell, "os.system"),
         "eval": (attack(eval, touch), "__builtin__.eval"),
         "exec": (attack(exec, touch, protocol=4), "builtins.exec"),
         "open": (attack(open, str(path), "w"), "io.open"),
-        "popen": (attack(subprocess.Popen, ["touch", str(path)], protocol=3), "subprocess.Popen"),
+        "popen": (attack(subprocess.Popen, popen, protocol=3), "subprocess.Popen"),
         "instance": (b"(V%s\niposix\nsystem\n." % shell, "posix.system"),
         "object": (b"(cposix\nsystem\nV%s\no." % shell, "posix.system"),
         "new object": (b"\x80\x02csubprocess\nPopen\nV%s\n\x85\x81." % shell, "subprocess.Popen"),
-        "new object ex": (
-            b"\x80\x04csubprocess\nPopen\n)}V\nargs\nV%s\ns\x92." % shell,
-            "subprocess.Popen",
-        ),
-        "getattr chain": (
-            b"cbuiltins\ngetattr\n(cos\npath\nVsystem\ntR(V%s\ntR." % shell,
-            "builtins.getattr",
-        ),
+        "new object ex": (b"\x80\x04csubprocess\nPopen\n)}V\nargs\nV%s\ns\x92." % shell, "Popen"),
+        "getattr": (b"cbuiltins\ngetattr\n(cos\npath\nVsystem\ntR(V%s\ntR." % shell, "getattr"),
         "nested global": (b"\x80\x04cnumpy\nload.os.system\n(V%s\ntR." % shell, "numpy.load.os"),
-        "attribute of an admitted class": (
-            b"\x80\x04cnumpy\nndarray.tofile\n(V%s\ntR." % text,
-            "numpy.ndarray.tofile",
-        ),
+        "attribute": (b"\x80\x04cnumpy\nndarray.tofile\n(V%s\ntR." % text, "numpy.ndarray.tofile"),
         "numpy.load": (b"cnumpy\nload\n(V%s\ntR." % text, "numpy.load"),
         "numpy.save": (b"cnumpy\nsave\n(V%s\nI1\ntR." % text, "numpy.save"),
         "numpy.memmap": (b"cnumpy\nmemmap\n(V%s\nVu1\nVw+\ntR." % text, "numpy.memmap"),
-        "runstring": (
-            b"cnumpy.testing._private.utils\nrunstring\n(V%s\n)tR." % code,
-            "numpy.testing._private.utils.runstring",
-        ),
-        "other name of the core": (
-            b"cnumpy._core.multiarray\nfromfile\n(V%s\ntR." % text,
-            "numpy._core.multiarray.fromfile",
-        ),
-        "scalar": (
-            b"cnumpy._core.multiarray\nscalar\n)R.",
-            "numpy._core.multiarray.scalar",
-        ),
+        "runstring": (b"cnumpy.testing._private.utils\nrunstring\n(V%s\n)tR." % code, "runstring"),
+        "other core": (b"c%s\nfromfile\n(V%s\ntR." % (core.encode(), text), f"{core}.fromfile"),
+        "scalar": (b"c%s\nscalar\n)R." % core.encode(), f"{core}.scalar"),
         "codecs": (b"c_codecs\nlookup\n(V%s\ntR." % text, "_codecs.lookup"),
         "copyreg": (b"ccopyreg\n_reconstructor\n)R.", "copyreg._reconstructor"),
-        "hidden behind an array": (
-            pickle.dumps(np.array(ROWS), 2)[:-1] + b"0cposix\nsystem\n(V%s\ntR." % shell,
-            "POP",
-        ),
-        "in an array of objects": (
-            pickle.dumps(np.array([[Reduced(os.system, f"touch {path}"), ""]], dtype=object), 4),
-            "system",
-        ),
+        "hidden behind an array": (after_array, "POP"),
+        "in an array of objects": (pickle.dumps(objects, 4), "system"),
     }
 
 
@@ -277,7 +256,6 @@ except Exception as error:
     print(type(error).__name__)
 print(peak() - before)
 """
-CALLS = b"\x80\x04cnumpy\ndtype\n\x94" + b"h\0)R" * 1_250_000
 ONE_LONG = np.array([["a" * 20_000, "b"], *[[f"word {i}", "Wort"] for i in range(20_000)]], object)
 MANY_SHORT = np.array([[f"i {i}", f"ich {i}"] for i in range(100_000)], object)
 
@@ -286,14 +264,19 @@ MANY_SHORT = np.array([[f"i {i}", f"ich {i}"] for i in range(100_000)], object)
 @pytest.mark.parametrize(
     ("content", "outcome"),
     [
-        pytest.param(b"\x80\x04" + b"]" * 5_000_000, "UserError", marks=pytest.mark.slow),
-        pytest.param(b"\x80\x04" + b"]\x94" * 2_500_000, "UserError", marks=pytest.mark.slow),
-        pytest.param(b"\x80\x04" + b"(" * 5_000_000, "UserError", marks=pytest.mark.slow),
-        pytest.param(CALLS, "UserError", marks=pytest.mark.slow),
         (pickle.dumps(ONE_LONG, 4), "loaded"),
         (pickle.dumps(MANY_SHORT, 4), "loaded"),
+        *(
+            pytest.param(content, "UserError", marks=pytest.mark.slow)
+            for content in (
+                b"\x80\x04" + b"]" * 5_000_000,
+                b"\x80\x04" + b"]\x94" * 2_500_000,
+                b"\x80\x04" + b"(" * 5_000_000,
+                b"\x80\x04cnumpy\ndtype\n\x94" + b"h\0)R" * 1_250_000,
+            )
+        ),
     ],
-    ids=["lists", "remembered lists", "marks", "calls", "one long string", "many short strings"],
+    ids=["one long string", "many short strings", "lists", "remembered lists", "marks", "calls"],
 )
 def test_memory_is_bounded_by_the_size_of_the_file(
     tmp_path: Path, content: bytes, outcome: str
@@ -330,31 +313,17 @@ def test_random_damage_never_raises_anything_but_a_user_error(tmp_path: Path) ->
 
 def test_large_and_missing_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "corpus.pkl"
-    with pytest.raises(UserError, match=r"corpus\.pkl: cannot be read"):
-        load_string_array(path)
-    with pytest.raises(UserError, match="cannot be read"):
-        load_string_array(tmp_path)
+    for missing in (path, tmp_path):
+        with pytest.raises(UserError, match=f"{missing}: cannot be read"):
+            load_string_array(missing)
     path.write_bytes(assembled())
-    with pytest.raises(UserError, match="larger than 10 bytes"):
+    with pytest.raises(UserError, match="10 bytes"):
         load_string_array(path, max_bytes=10)
 
 
-def test_numpys_unpickler_loads_the_same_array(tmp_path: Path) -> None:
-    content = pickle.dumps(np.array(ROWS), 4)
-    expected = pickle.load(io.BytesIO(content))
-    (tmp_path / "a.pkl").write_bytes(content)
-    loaded = load_string_array(tmp_path / "a.pkl")
-    assert loaded.dtype == expected.dtype
-    assert (loaded == expected).all()
-    assert not loaded.flags.writeable
-
-
 @pytest.mark.parametrize(("name", "pairs"), [("test", 1000), ("train", 9000), ("both", 10000)])
-def test_the_tutorials_files_load(name: str, pairs: int) -> None:
-    corpora = os.environ.get("NMT_CORPORA")
-    if not corpora:
-        pytest.skip("NMT_CORPORA is not set")
-    array = load_string_array(Path(corpora) / f"english-german-{name}.pkl")
+def test_the_tutorials_files_load(corpora: Path, name: str, pairs: int) -> None:
+    array = load_string_array(corpora / f"english-german-{name}.pkl")
     assert array.shape == (pairs, 2)
     if name == "test":
         assert array[0].tolist() == ["im a purist", "ich bin ein purist"]

@@ -6,16 +6,10 @@ from nmt.corpus.text.address import address
 @pytest.mark.parametrize(
     "text",
     [
-        "Hast du Zeit?",
-        "Ich sehe dich.",
-        "Wo ist dein Hund?",
-        "Komm mit!",
-        "Gut. Nimm den Bus.",
-        "Bitte vergiss es nicht.",
-        "Kannst mir glauben.",
-        "Lass uns gehen.",
+        "Hast du Zeit?", "Ich sehe dich.", "Wo ist dein Hund?", "Komm mit!", "Gut. Nimm den Bus.",
+        "Bitte vergiss es nicht.", "Kannst mir glauben.", "Lass uns gehen.",
     ],
-)
+)  # fmt: skip
 def test_du(text: str) -> None:
     assert address(text) == "du"
 

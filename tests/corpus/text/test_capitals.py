@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from nmt.corpus.text.capitals import Casing
-from nmt.errors import UserError
 from nmt.special_tokens import PLACEHOLDERS
 
 GERMAN = [
@@ -75,30 +74,3 @@ def test_saved_data_is_loaded_unchanged(casing: Casing, tmp_path: Path) -> None:
     loaded = Casing.load(tmp_path / "casing.json")
     text = "der junge mag die junge geschäftsfrau. ein mann auch."
     assert loaded.restore(text) == casing.restore(text) != text
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        "",
-        "[]",
-        "[" * 100_000,
-        '{"words": {}, "after": {}}',
-        '{"words": {"a": 1}, "after": {}, "sentence_capital": true}',
-        '{"words": {"a": ""}, "after": {}, "sentence_capital": true}',
-        '{"words": {"frau": "Mann"}, "after": {}, "sentence_capital": true}',
-        '{"words": [], "after": {}, "sentence_capital": true}',
-        '{"words": {}, "after": {}, "sentence_capital": "yes"}',
-    ],
-)
-def test_a_damaged_file_is_refused_in_one_line(tmp_path: Path, content: str) -> None:
-    path = tmp_path / "casing.json"
-    path.write_text(content, encoding="utf-8")
-    with pytest.raises(UserError, match=r"casing\.json: .* damaged; delete") as caught:
-        Casing.load(path)
-    assert "\n" not in str(caught.value)
-
-
-def test_a_missing_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"casing\.json: .* No such file"):
-        Casing.load(tmp_path / "casing.json")

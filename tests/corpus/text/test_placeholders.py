@@ -14,7 +14,6 @@ from nmt.corpus.text.training_placeholders import (
     insert_in_pair,
     words_of,
 )
-from nmt.errors import UserError
 from nmt.special_tokens import NUMBERS, PLACEHOLDERS
 
 Pairs = list[tuple[str, str]]
@@ -140,16 +139,6 @@ def test_known_words_are_saved_and_loaded(tmp_path: Path) -> None:
     KnownWords(["für", "a"], only_names=True).save(path)
     loaded = KnownWords.load(path, only_names=True)
     assert (loaded.words, loaded.only_names) == ({"für", "a"}, True)
-
-
-@pytest.mark.parametrize("text", ["", "{", '{"a": 1}', "[1]", "[" * 100_000, None])
-def test_a_damaged_list_is_refused_in_one_line(tmp_path: Path, text: str | None) -> None:
-    path = tmp_path / "known.json"
-    if text is not None:
-        path.write_text(text)
-    with pytest.raises(UserError, match=r"known\.json") as caught:
-        KnownWords.load(path, only_names=False)
-    assert "\n" not in str(caught.value)
 
 
 def test_words_are_lower_case_runs_of_letters() -> None:

@@ -58,21 +58,8 @@ def random_words(number: int) -> list[str]:
     """Return random words made of letters and syllables that the models know."""
     generator = np.random.default_rng(1)
     parts = [
-        "see",
-        "hou",
-        "se",
-        "Bäu",
-        "me",
-        "grün",
-        "e",
-        "a",
-        "t",
-        "the",
-        "wir",
-        "ß",
-        ".",
-        "Vog",
-    ]
+        "see", "hou", "se", "Bäu", "me", "grün", "e", "a", "t", "the", "wir", "ß", ".", "Vog",
+    ]  # fmt: skip
     return ["".join(generator.choice(parts, generator.integers(1, 7))) for _ in range(number)]
 
 

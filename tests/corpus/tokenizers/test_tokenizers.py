@@ -32,14 +32,10 @@ SUBWORDS = ("bpe", "unigram", "char")
 SUFFIX = (False, True)
 WORDS = ("spacy", "whitespace")
 SEEN = [
-    "I see the old house.",
-    "Don't shout, it's late!",
-    "„Schrei nicht“, sagte sie – es ist spät!",
-    "The well-known <pad> of 1,000 oaks.",
-    "Größe: 1.000 Äpfel & Öl; zwölf U-Bahnen (neu).",
-    "<unk> <0x41> <sos> <eos>",
-    "",
-]
+    "I see the old house.", "Don't shout, it's late!", "„Schrei nicht“, sagte sie – es ist spät!",
+    "The well-known <pad> of 1,000 oaks.", "Größe: 1.000 Äpfel & Öl; zwölf U-Bahnen (neu).",
+    "<unk> <0x41> <sos> <eos>", "",
+]  # fmt: skip
 UNSEEN = [
     "Übermäßig schöne Straßenbahnhaltestellen: »so was«!",
     "emoji 😀👩\u200d🔬 und 你好, Ωμέγα … naïve",
@@ -158,6 +154,7 @@ def test_text_never_becomes_a_special_token(tokenizers: Tokenizers, text: str) -
 
 
 def test_ids_below_four_are_the_special_tokens(tokenizers: Tokenizers) -> None:
+    assert isinstance(tokenizers.source, Tokenizer)
     assert tokenizers.source.tokens(range(4)) == ["<pad>", "<unk>", "<sos>", "<eos>"]
 
 
@@ -183,16 +180,8 @@ def test_decoding_any_bytes_gives_one_line_of_valid_unicode(subwords: SubwordTok
 
 
 def test_adjacent_spacy_tokens_are_marked_with_a_joiner() -> None:
-    tokenizer = spacy_tokenizer("")
-    assert tokenizer.split("Don't (really) go.") == [
-        "Do",
-        f"{JOINER}n't",
-        "(",
-        f"{JOINER}really",
-        f"{JOINER})",
-        "go",
-        f"{JOINER}.",
-    ]
+    expected = ["Do", "￭n't", "(", "￭really", "￭)", "go", "￭."]
+    assert spacy_tokenizer("").split("Don't (really) go.") == expected
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
@@ -229,10 +218,8 @@ def test_a_language_that_spacy_does_not_support_is_refused(
     training_texts: Texts, tmp_path: Path
 ) -> None:
     config = TokenizerConfig(kind="spacy")
-    with pytest.raises(UserError) as caught:
+    with pytest.raises(UserError, match=r"tokenizer\.kind: .* qq"):
         train_tokenizers(DataConfig(target_language="qq"), config, training_texts, tmp_path)
-    assert str(caught.value).startswith("tokenizer.kind: spaCy cannot tokenize language qq: ")
-    assert "\n" not in str(caught.value)
 
 
 # --------------------------------------------------------------------------------- joint, separate
@@ -346,58 +333,41 @@ def test_a_small_text_gives_fewer_tokens_than_requested(
     assert 270 < size < 50_000
 
 
-def test_a_joint_vocabulary_learns_from_both_sides_of_a_subsampled_corpus(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("nmt.corpus.tokenizers.subwords.MOST_LINES", 40)
-    texts = (tmp_path / "a", tmp_path / "b")
-    texts[0].write_text("another house\n" * 100)
-    texts[1].write_text("zwölf Brücken\n" * 100)
-    tokenizer = trained(texts, tmp_path, vocabulary_size=340).source
-    assert tokenizer.split("another house zwölf Brücken") == [
-        "▁another",
-        "▁house",
-        "▁zwölf",
-        "▁Brücken",
-    ]
-
-
+@pytest.mark.parametrize(
+    ("source", "target", "tokens"),
+    [
+        (["another house"] * 100, ["zwölf Brücken"] * 100, "▁another ▁house ▁zwölf ▁Brücken"),
+        ([*["another"] * 100, *["house"] * 100],) * 2 + ("▁another ▁house",),
+    ],
+    ids=["both sides", "beginning and end"],
+)
 def test_lines_are_sampled_from_the_whole_corpus(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    source: list[str],
+    target: list[str],
+    tokens: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("nmt.corpus.tokenizers.subwords.MOST_LINES", 40)
     texts = (tmp_path / "a", tmp_path / "b")
-    for text in texts:
-        text.write_text("another\n" * 100 + "house\n" * 100)
+    for path, lines in zip(texts, (source, target), strict=True):
+        path.write_text("".join(f"{line}\n" for line in lines))
     tokenizer = trained(texts, tmp_path, vocabulary_size=340).source
-    assert tokenizer.split("another house") == ["▁another", "▁house"]
+    assert tokenizer.split(tokens.replace("▁", "")) == tokens.split(" ")
 
 
-def test_an_empty_text_is_refused(tmp_path: Path) -> None:
-    texts = (tmp_path / "a", tmp_path / "b")
-    for path in texts:
-        path.touch()
+@pytest.mark.parametrize("kind", ["bpe", "whitespace"])
+def test_an_empty_text_and_a_missing_vocabulary_are_refused(tmp_path: Path, kind: str) -> None:
+    with pytest.raises(UserError, match="joint"):
+        load_tokenizers(DATA, TokenizerConfig(kind=kind), tmp_path)
+    (tmp_path / "text").touch()
     with pytest.raises(UserError, match=r"tokenizer\.vocabulary_size"):
-        trained(texts, tmp_path)
+        trained((tmp_path / "text", tmp_path / "text"), tmp_path)
 
 
-def test_damaged_models_are_refused_in_one_line(training_texts: Texts, tmp_path: Path) -> None:
+def test_damaged_and_other_models_are_refused(training_texts: Texts, tmp_path: Path) -> None:
     trained(training_texts, tmp_path)
     whole = (tmp_path / "joint.model").read_bytes()
-    damaged = [b"", b"garbage", whole[:-1], whole[:10], whole[len(whole) // 2 :], b"\0" + whole]
-    path = tmp_path / "damaged.model"
-    for content in damaged:
-        path.write_bytes(content)
-        with pytest.raises(UserError, match=r"damaged\.model: ") as caught:
-            SubwordTokenizer(path, TokenizerConfig(kind="bpe"))
-        assert "\n" not in str(caught.value)
-
-
-def test_a_model_with_other_special_tokens_is_refused(
-    training_texts: Texts, tmp_path: Path
-) -> None:
-    import sentencepiece
-
     sentencepiece.SentencePieceTrainer.train(
         input=str(training_texts[0]),
         model_prefix=str(tmp_path / "other"),
@@ -405,8 +375,13 @@ def test_a_model_with_other_special_tokens_is_refused(
         hard_vocab_limit=False,
         minloglevel=2,
     )
-    with pytest.raises(UserError, match="not a SentencePiece model that `nmt prepare` wrote"):
-        SubwordTokenizer(tmp_path / "other.model", TokenizerConfig(kind="bpe"))
+    other = (tmp_path / "other.model").read_bytes()  # which has other special tokens
+    path = tmp_path / "damaged.model"
+    for content in (whole[:-1], whole[:10], whole[len(whole) // 2 :], b"\0" + whole, other):
+        path.write_bytes(content)
+        with pytest.raises(UserError, match=r"damaged\.model: ") as caught:
+            SubwordTokenizer(path, TokenizerConfig(kind="bpe"))
+        assert "\n" not in str(caught.value)
 
 
 @pytest.mark.usefixtures("immediate_progress")
@@ -425,12 +400,6 @@ def test_learning_subwords_shows_progress(
     monkeypatch.setattr(module, "_sample_lines", read_until_something_is_shown)
     train_tokenizers(DATA, TokenizerConfig(vocabulary_size=400), training_texts, tmp_path)
     assert (tmp_path / "joint.model").exists()
-
-
-@pytest.mark.parametrize("kind", ["bpe", "whitespace"])
-def test_a_missing_vocabulary_is_refused(tmp_path: Path, kind: str) -> None:
-    with pytest.raises(UserError, match="joint"):
-        load_tokenizers(DATA, TokenizerConfig(kind=kind), tmp_path)
 
 
 def test_only_line_feeds_end_lines(tmp_path: Path) -> None:
@@ -452,7 +421,3 @@ print(heavy & set(sys.modules))
 """
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout == "set()\n"
-
-
-def test_every_kind_is_a_tokenizer(tokenizers: Tokenizers) -> None:
-    assert isinstance(tokenizers.source, Tokenizer)
