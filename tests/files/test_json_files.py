@@ -25,26 +25,17 @@ def test_values_are_written_and_read_unchanged(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content",
     [
-        b"",
-        b"{",
-        b"\xff",
-        b"3",
-        b'["a"]',
+        *(None, b"", b"{", b"\xff", b"3", b'["a"]', b"[" * 100_000),
         b'{"source": ["a"]}',
         b'{"source": [1], "target": {}}',
         b'{"source": "ab", "target": {}}',
         b'{"source": ["\\ud800"], "target": {}}',
-        b"[" * 100_000,
     ],
 )
-def test_unexpected_structure_is_refused_in_one_line(tmp_path: Path, content: bytes) -> None:
+def test_anything_else_is_refused_in_one_line(tmp_path: Path, content: bytes | None) -> None:
     path = tmp_path / "pair.json"
-    path.write_bytes(content)
-    with pytest.raises(UserError, match=r"pair\.json: cannot be read: damaged; delete") as caught:
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(UserError, match=r"pair\.json: cannot be read") as caught:
         read_json(path, Pair)
     assert "\n" not in str(caught.value)
-
-
-def test_a_missing_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"pair\.json: cannot be read: No such file"):
-        read_json(tmp_path / "pair.json", Pair)

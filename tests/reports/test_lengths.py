@@ -2,16 +2,12 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from xml.etree import ElementTree
 
 from nmt.config.config import Config
 from nmt.corpus.preparing.prepare import prepare
 from nmt.reports.lengths import draw_lengths
 
-
-def texts(svg: Path) -> list[str]:
-    elements = ElementTree.parse(svg).getroot().iter()
-    return [element.text or "" for element in elements if element.tag.endswith("}text")]
+from .conftest import texts
 
 
 def test_the_picture_shows_lengths_pairs_and_coverage(

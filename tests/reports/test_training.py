@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 
@@ -11,12 +10,9 @@ from nmt.errors import UserError
 from nmt.reports.training import draw_training
 from nmt.runs.folder import RunFolder
 
+from .conftest import texts
+
 MakeRun = Callable[..., RunFolder]
-
-
-def texts(svg: Path) -> list[str]:
-    elements = ElementTree.parse(svg).getroot().iter()
-    return [element.text or "" for element in elements if element.tag.endswith("}text")]
 
 
 def curves(svg: Path) -> int:
@@ -25,29 +21,18 @@ def curves(svg: Path) -> int:
     return sum(len(re.findall("[ML]", path)) == 3 for path in paths)
 
 
-def test_a_run_has_four_curves_and_the_bleu_of_its_best_weights(
-    make_run: MakeRun, tmp_path: Path
+@pytest.mark.parametrize("names", [["first"], ["first", "_second $1"], ["a/same", "b/same"]])
+def test_each_run_has_four_curves_and_the_bleu_of_its_best_weights(
+    make_run: MakeRun, tmp_path: Path, names: list[str]
 ) -> None:
-    draw_training([make_run("first")], tmp_path / "a.svg")
-    assert curves(tmp_path / "a.svg") == 4
-    assert {"first, BLEU 12.5", "learning rate"} <= set(texts(tmp_path / "a.svg"))
-
-
-def test_several_runs_are_drawn_in_one_picture(make_run: MakeRun, tmp_path: Path) -> None:
-    runs = [make_run("first"), make_run("_second $1")]
+    runs = [make_run(name) for name in names]
     draw_training(runs, tmp_path / "a.svg")
-    assert curves(tmp_path / "a.svg") == 8
-    assert {f"{name}, BLEU 12.5" for name in ("first", "_second $1")} <= set(
+    assert curves(tmp_path / "a.svg") == 4 * len(runs)
+    # Runs of the same name are distinguished by their paths.
+    shown = [str(run.path) if "/" in name else name for run, name in zip(runs, names, strict=True)]
+    assert {"learning rate", *(f"{name}, BLEU 12.5" for name in shown)} <= set(
         texts(tmp_path / "a.svg")
     )
-
-
-def test_runs_of_the_same_name_are_distinguished_by_their_paths(
-    make_run: MakeRun, tmp_path: Path
-) -> None:
-    runs = [make_run("a/same"), make_run("b/same")]
-    draw_training(runs, tmp_path / "a.svg")
-    assert {f"{run.path}, BLEU 12.5" for run in runs} <= set(texts(tmp_path / "a.svg"))
 
 
 def test_long_names_are_not_cut_off(
@@ -64,14 +49,12 @@ def test_long_names_are_not_cut_off(
     assert columns == [4, 2, 1]
 
 
-def test_more_runs_than_colours_are_refused(make_run: MakeRun, tmp_path: Path) -> None:
+def test_more_runs_than_colours_and_those_without_validations_are_refused(
+    make_run: MakeRun, tmp_path: Path
+) -> None:
     runs = [make_run(f"run{number}") for number in range(8)]
     draw_training(runs[:7], tmp_path / "a.svg")
-    with pytest.raises(UserError, match="at most 7 runs, not 8; give fewer"):
-        draw_training(runs, tmp_path / "b.svg")
-
-
-def test_a_run_without_validations_is_refused(make_run: MakeRun, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="young: no validation yet, so there is nothing to draw"):
-        draw_training([make_run("young", validations=0)], tmp_path / "a.svg")
-    assert not (tmp_path / "a.svg").exists()
+    for refused, named in ((runs, "7 runs"), ([make_run("young", validations=0)], "young")):
+        with pytest.raises(UserError, match=named):
+            draw_training(refused, tmp_path / "b.svg")
+    assert not (tmp_path / "b.svg").exists()
