@@ -14,7 +14,7 @@ from nmt.config.yaml_files import SCHEMA_LINE, describe_fields, load_config, shi
 from nmt.errors import UserError
 from nmt.shipped import SHIPPED_CONFIGS
 
-from .command_line import assert_refused, nmt, text
+from .command_line import nmt, text
 
 runner = CliRunner()
 pytestmark = pytest.mark.usefixtures("in_empty_folder")
@@ -150,15 +150,18 @@ def test_the_training_time_is_that_of_the_option(tmp_path: Path) -> None:
         assert f"  max_minutes: {minutes}\n" in runner.invoke(app, [*command, *more]).stdout
 
 
-def test_config_new_refuses_a_training_time_without_a_corpus() -> None:
-    done = runner.invoke(app, ["config", "new", "sample", "--minutes", "5"])
-    assert "otherwise, set training.max_minutes" in str(done.exception)
-
-
-def test_config_new_needs_either_a_configuration_or_a_corpus() -> None:
-    for arguments in ([], ["sample", "--corpus", "x.tsv"]):
-        done = runner.invoke(app, ["config", "new", *arguments])
-        assert "give either a configuration to start from, or --corpus FILE" in str(done.exception)
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["sample", "--minutes", "5"], "training.max_minutes"),
+        ([], "--corpus FILE"),
+        (["sample", "--corpus", "x.tsv"], "--corpus FILE"),
+    ],
+)
+def test_config_new_needs_either_a_configuration_or_a_corpus(
+    arguments: list[str], named: str
+) -> None:
+    assert named in str(runner.invoke(app, ["config", "new", *arguments]).exception)
 
 
 def test_config_show_prints_resolved_yaml() -> None:
@@ -177,15 +180,8 @@ def test_config_fields_shows_types_and_defaults() -> None:
 def test_all_mistakes_in_a_config_are_reported_at_once() -> None:
     Path("mine.yaml").write_text("training:\n  lable_smoothing: 0.1\nmodel:\n  heads: many\n")
     done = nmt("train", "--config", "mine.yaml")
-    lines = text(done.stderr).splitlines()
+    first, second = text(done.stderr).splitlines()
     assert done.returncode == 2
-    assert len(lines) == 2
-    assert any(
-        "mine.yaml: training.lable_smoothing: unknown field; did you mean label_smoothing?" in line
-        for line in lines
-    )
+    assert "mine.yaml: model.heads: " in first
+    assert "mine.yaml: training.lable_smoothing: " in second
     assert not Path("runs").exists()
-
-
-def test_a_missing_config_is_refused() -> None:
-    assert_refused("prepare", "--config", "nothing.yaml", message="config nothing.yaml not found")

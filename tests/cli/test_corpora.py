@@ -140,12 +140,6 @@ def test_several_test_sets_are_reported_in_one_table(trained_run: RunFolder) -> 
     assert "|tok:moses|" in signature
 
 
-def test_a_test_set_cannot_be_combined_with_files(trained_run: RunFolder) -> None:
-    command = ["evaluate", "--run", str(trained_run.path), "--test-set", "wmt20", "--analyse"]
-    result = runner.invoke(app, command)
-    assert isinstance(result.exception, UserError)
-
-
 @pytest.mark.parametrize("command", ["translate", "evaluate --test-set first"])
 def test_an_unknown_tag_is_refused(trained_run: RunFolder, command: str) -> None:
     options = ["--run", str(trained_run.path), "--tag", "news"]

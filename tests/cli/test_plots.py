@@ -43,12 +43,6 @@ def test_a_picture_in_the_current_folder_is_reported() -> None:
     assert text(done.stdout) == "picture          positions.png in the current folder\n"
 
 
-@pytest.mark.parametrize("columns", ["4-", "7-4", "3,7-4", "x", "1,,2", "0-99", "300"])
-def test_invalid_columns_are_refused(columns: str) -> None:
-    assert_refused("plot", "positions", "--columns", columns, message="column")
-    assert not Path("positions.png").exists()
-
-
 def test_attention_of_a_truncated_translation_gives_a_warning(trained_run: RunFolder) -> None:
     cut = ["--set", "decoding.max_length_factor=0", "--set", "decoding.max_length_extra=2"]
     done = nmt("plot", "attention", PAIR[0], "--run", trained_run.path, "--json", *cut)
@@ -76,35 +70,6 @@ def test_attention_is_printed_as_json(trained_run: RunFolder) -> None:
         for head in [*layer, found[kind]["average"]]:
             assert [len(row) for row in head] == [columns] * rows
             assert [sum(row) for row in head] == pytest.approx([1] * rows, rel=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["attention", "", "--run", "{run}"], "the sentence is empty"),
-        (["attention", "x", "--run", "nowhere"], "nowhere: not a run folder"),
-        (["attention", "x", "--run", "{run}", "--run", "{run}"], "give a single --run"),
-        (["attention", "Anna sings today. " * 20, "--run", "{run}"], "one sentence at a time"),
-        (
-            ["attention", "x", "--run", "{run}", "-o", "a.jpg"],
-            "unknown picture format; use .png or .svg",
-        ),
-        (["attention", "x", "--run", "{run}", "-o", "no/a.png"], "no folder no"),
-        (["attention", "x", "--run", "{run}", "-o", "a.png", "--json"], "neither --output"),
-        (["training", "nowhere"], "nowhere: not a run folder"),
-        (["training"], "or select one with nmt plot training FOLDER"),
-        (["positions", "--set", "model.positions=learned"], "exist only in a trained run"),
-        (["positions", "--run", "{run}", "--config", "base.yaml"], "not both"),
-        (["positions", "--weights", "last"], "add --run, or omit --weights"),
-        (["lengths", "--config", "nothing.yaml"], "nothing.yaml not found"),
-    ],
-)
-def test_invalid_arguments_of_plot(
-    trained_run: RunFolder, arguments: list[str], message: str
-) -> None:
-    filled = [argument.format(run=trained_run.path) for argument in arguments]
-    assert_refused("plot", *filled, message=message)
-    assert list(Path().iterdir()) == []
 
 
 def test_a_missing_matplotlib_names_its_extra(
@@ -135,19 +100,13 @@ def test_drawing_into_a_run_does_not_make_it_the_newest_run(a_copy: Path) -> Non
     assert text(nmt("show").stdout).split()[1] == "runs/newer"
 
 
-def test_positions_of_a_config_and_of_a_run_are_drawn(a_copy: Path) -> None:
-    assert "positions.png in the current folder" in text(nmt("plot", "positions").stdout)
-    done = nmt("plot", "positions", "--run", a_copy, "-o", "mine.svg")
-    assert done.returncode == 0
-    assert "sinusoidal positions, d_model 64" in Path("mine.svg").read_text()
-
-
-def test_positions_of_a_run_need_no_datastore(a_copy: Path) -> None:
+def test_positions_of_a_run_are_drawn_without_its_datastore(a_copy: Path) -> None:
     run = RunFolder(a_copy)
     decoding = run.config.decoding.model_copy(update={"knn_k": 4})
     run.write_config(run.config.model_copy(update={"decoding": decoding}))
     assert not run.datastore.exists()
-    assert nmt("plot", "positions", "--run", a_copy).returncode == 0
+    assert nmt("plot", "positions", "--run", a_copy, "-o", "mine.svg").returncode == 0
+    assert "sinusoidal positions, d_model 64" in Path("mine.svg").read_text()
 
 
 def test_rotary_positions_have_the_width_of_a_head() -> None:
@@ -164,22 +123,6 @@ def test_the_picture_of_learned_positions_names_their_side(a_copy: Path) -> None
     assert nmt("train", "--config", "learned.yaml").returncode == 0
     assert nmt("plot", "positions", "--run", "runs/learned", "-o", "a.svg").returncode == 0
     assert "learned positions, source side, d_model 64" in Path("a.svg").read_text()
-
-
-@pytest.mark.parametrize(
-    ("command", "place"),
-    [
-        ("attention", "default: in the run folder's `pictures`."),
-        ("training", "for several runs ./training.png."),
-        ("positions", "without --run ./positions.png."),
-        ("lengths", "default: ./lengths.png."),
-    ],
-)
-def test_help_says_where_each_picture_is_saved(
-    command: str, place: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "300")
-    assert place in text(nmt("plot", command, "--help").stdout)
 
 
 def test_plot_lengths_prepares_data_if_necessary(trained_run: RunFolder) -> None:

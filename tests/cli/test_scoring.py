@@ -7,7 +7,7 @@ import pytest
 
 from nmt.runs.folder import RunFolder
 
-from .command_line import PAIR, assert_refused, nmt, text
+from .command_line import PAIR, nmt, text
 
 pytestmark = pytest.mark.usefixtures("in_empty_folder")
 WRONG = (PAIR[0], "Ben schwimmt oft.")
@@ -43,12 +43,3 @@ def test_the_least_probable_pairs_may_come_first(trained_run: RunFolder, pairs: 
     nmt("score", "--run", trained_run.path, "--sort", pairs, "--output", "out.tsv")
     lines = Path("out.tsv").read_text(encoding="utf-8").splitlines()
     assert [line.split("\t")[3] for line in lines] == ["", WRONG[1], PAIR[1]]
-
-
-def test_a_run_of_the_same_direction_is_no_reverse(trained_run: RunFolder, pairs: Path) -> None:
-    arguments = ["score", "--run", trained_run.path, "--reverse", trained_run.path, pairs]
-    assert_refused(*arguments, message="--reverse")
-
-
-def test_a_missing_file_is_refused(trained_run: RunFolder) -> None:
-    assert_refused("score", "--run", trained_run.path, "none.tsv", message="none.tsv")
