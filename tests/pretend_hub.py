@@ -18,6 +18,7 @@ from pathlib import Path
 from threading import Thread
 
 FORBIDDEN = ".forbidden"  # ending of a file whose neighbour is refused
+CUT = ".cut"  # ending of a file whose neighbour is sent only in part
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -48,8 +49,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _call(self, folder: Path, name: str, call: str, below: str, body: bytes) -> None:
         if call in ("", "revision"):
-            paths = [path.relative_to(folder).as_posix() for path in _files(folder)]
-            siblings = [{"rfilename": path} for path in paths]
+            entries = [_entry(folder, path) for path in _files(folder)]
+            siblings = [{"rfilename": each["path"], "size": each["size"]} for each in entries]
             self._json({"id": name, "sha": _commit(folder), "private": True, "siblings": siblings})
         elif call == "tree":
             inside = sorted((folder / below).rglob("*"))
@@ -72,25 +73,33 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _file(self, folder: Path, revision: str, name: str) -> None:
         if (folder / f"{name}{FORBIDDEN}").exists():
-            return self._send(403, {})
+            self._send(403, {})
+            return
         if not (folder / name).is_file():
             missing = "EntryNotFound" if folder.is_dir() else "RepoNotFound"
-            return self._send(404, {"X-Error-Code": missing})
+            self._send(404, {"X-Error-Code": missing})
+            return
         content = (folder / name).read_bytes()
         etag = f'"{hashlib.sha1(content).hexdigest()}"'
         commit = revision if len(revision) == 40 else _commit(folder)
-        return self._send(200, {"ETag": etag, "X-Repo-Commit": commit}, content)
+        self._send(
+            *(200, {"ETag": etag, "X-Repo-Commit": commit}, content),
+            cut=(folder / f"{name}{CUT}").exists(),
+        )
 
     def _json(self, answer: object) -> None:
         self._send(200, {"Content-Type": "application/json"}, json.dumps(answer).encode())
 
-    def _send(self, status: int, headers: dict[str, str], content: bytes = b"") -> None:
+    def _send(
+        self, status: int, headers: dict[str, str], content: bytes = b"", cut: bool = False
+    ) -> None:
         self.send_response(status)
         for name, value in {**headers, "Content-Length": str(len(content))}.items():
             self.send_header(name, value)
         self.end_headers()
         if self.command != "HEAD":
-            self.wfile.write(content)
+            self.wfile.write(content[: len(content) // 2] if cut else content)
+            self.close_connection = cut
 
     def log_message(self, *arguments: object) -> None:
         """Print nothing."""
@@ -98,7 +107,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 def _files(folder: Path) -> list[Path]:
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
-    return [path for path in paths if path.suffix != FORBIDDEN]
+    return [path for path in paths if path.suffix not in (FORBIDDEN, CUT)]
 
 
 def _commit(folder: Path) -> str:
@@ -109,6 +118,15 @@ def _commit(folder: Path) -> str:
 def forbid(path: Path) -> None:
     """Answer requests for a file with an error from now on."""
     path.with_name(path.name + FORBIDDEN).touch()
+
+
+@contextmanager
+def cut_off(path: Path) -> Iterator[None]:
+    """End each transfer of a file in the middle, within the context."""
+    marker = path.with_name(path.name + CUT)
+    marker.touch()
+    yield
+    marker.unlink()
 
 
 def _entry(folder: Path, path: Path) -> dict[str, object]:

@@ -5,6 +5,7 @@ nothing that could run. A checkpoint, which PyTorch would unpickle, is not downl
 repository has no run but a Marian model of `transformers`, a run is made of it once, in the cache.
 """
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, get_args
 
@@ -24,6 +25,7 @@ _MARIAN_FILES = [
     *("config.json", "generation_config.json", "tokenizer_config.json"),
     *("vocab.json", "target_vocab.json", "source.spm", "target.spm"),
 ]
+_LARGEST = 2**33  # bytes of all files of a download
 
 
 def import_hub() -> Any:
@@ -77,13 +79,23 @@ def _import(address: str, folder: Path, run: Path) -> None:
 
 
 def _download(address: str, files: list[str]) -> Path:
-    """Download those of the files that the repository has; return the folder of its version."""
+    """Download those of the files that the repository has; return the folder of its version.
+
+    Without a network, the folder is that of an earlier download, if it was complete.
+    """
+    library = import_hub()
     name, _, revision = address.removeprefix(HUB).partition("@")
     cache = cache_folder() / "runs"
+    wanted = {"revision": revision or None, "cache_dir": cache, "allow_patterns": files}
     try:
-        folder = import_hub().snapshot_download(
-            name, revision=revision or None, cache_dir=cache, allow_patterns=files
-        )
+        try:
+            found = library.model_info(name, revision=revision or None, files_metadata=True)
+        except Exception:
+            with suppress(Exception):
+                return Path(library.snapshot_download(name, local_files_only=True, **wanted))
+            raise
+        _require_bounded(address, library, found.siblings, files)
+        return Path(library.snapshot_download(name, **wanted))
     except UserError:
         raise
     except Exception as error:  # the possible exceptions have no common base class
@@ -93,4 +105,16 @@ def _download(address: str, files: list[str]) -> Path:
             f"{address}: cannot be downloaded: {one_line(error)[:300]}; check the name and your "
             "network; for a private run, log in with hf auth login"
         ) from None
-    return Path(folder)
+
+
+def _require_bounded(address: str, library: Any, entries: Any, files: list[str]) -> None:
+    """Raise `UserError` if those of the files that the repository has are too large together."""
+    sizes = {entry.rfilename: entry.size or 0 for entry in entries}
+    size = sum(
+        sizes[name] for name in library.utils.filter_repo_objects(sizes, allow_patterns=files)
+    )
+    if size > _LARGEST:
+        raise UserError(
+            f"{address}: its files are too large, {size / 2**30:.1f} GiB in place of at most "
+            f"{_LARGEST // 2**30}; choose another repository"
+        )

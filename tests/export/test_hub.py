@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -23,7 +24,7 @@ from nmt.serve.served_run import name_runs
 from nmt.training.fine_tuning import config_from
 from tests.cli.command_line import PAIR, assert_refused, nmt, text
 from tests.marian_models import make_model
-from tests.pretend_hub import forbid, nmt_with_hub, pretend_hub
+from tests.pretend_hub import cut_off, forbid, nmt_with_hub, pretend_hub
 
 hub = pytest.importorskip("huggingface_hub")
 
@@ -61,20 +62,36 @@ def remote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, revisions: list[str]
             (there / file).unlink()
         shutil.copytree(folder_path, place / repo_id, dirs_exist_ok=True)
 
-    def snapshot_download(
-        name: str, *, revision: str | None, cache_dir: Path, allow_patterns: list[str]
-    ) -> str:
-        revisions.append(f"{name} {revision}")
+    def files_of(name: str) -> list[str]:
         if not (place / name).is_dir():
             raise hub.errors.RevisionNotFoundError("404\nnot found", response=Any)
-        files = [p.relative_to(place / name).as_posix() for p in (place / name).rglob("*.*")]
+        return [p.relative_to(place / name).as_posix() for p in (place / name).rglob("*.*")]
+
+    def model_info(name: str, *, revision: str | None, files_metadata: bool) -> Any:
+        assert files_metadata
+        siblings = [
+            SimpleNamespace(rfilename=file, size=(place / name / file).stat().st_size)
+            for file in files_of(name)
+        ]
+        return SimpleNamespace(siblings=siblings)
+
+    def snapshot_download(
+        name: str,
+        *,
+        revision: str | None,
+        cache_dir: Path,
+        allow_patterns: list[str],
+        local_files_only: bool = False,
+    ) -> str:
+        files = files_of(name)
+        revisions.append(f"{name} {revision}")
         folder = cache_dir / f"models--{name.replace('/', '--')}/snapshots/0123"
         for file in hub.utils.filter_repo_objects(files, allow_patterns=allow_patterns):
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(place / name / file, folder / file)
         return str(folder)
 
-    for call in (create_repo, upload_folder, snapshot_download):
+    for call in (create_repo, upload_folder, model_info, snapshot_download):
         monkeypatch.setattr(hub, call.__name__, call)
     return place
 
@@ -314,6 +331,7 @@ def test_a_full_disk_is_not_mistaken_for_a_network_error(
     def fill(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
+    monkeypatch.setattr(hub, "model_info", lambda *_, **__: SimpleNamespace(siblings=[]))
     monkeypatch.setattr(hub, "snapshot_download", fill)
     message = "cache/runs: cannot be written (No space left on device; "
     assert_refused("translate", "--run", "hf:anna/toy", PAIR[0], message=message)
@@ -347,6 +365,22 @@ def test_a_revision_selects_a_version_of_the_run(
     for address in ("hf:anna/toy", "hf:anna/toy@v1"):
         assert nmt("translate", "--run", address, PAIR[0]).returncode == 0
     assert revisions == ["anna/toy None", "anna/toy v1"]
+
+
+def test_what_is_too_large_is_refused_before_the_download(
+    trained_run: RunFolder,
+    remote: Path,
+    revisions: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert nmt("push", trained_run.path, "anna/toy").returncode == 0
+    (remote / "anna/toy/unneeded.bin").write_bytes(bytes(10**7))
+    monkeypatch.setattr("nmt.runs.hub._LARGEST", 10**7)
+    assert nmt("show", "hf:anna/toy").returncode == 0
+    monkeypatch.setattr("nmt.runs.hub._LARGEST", 10**3)
+    revisions.clear()
+    assert_refused("show", "hf:anna/toy", message="hf:anna/toy")
+    assert not revisions
 
 
 # ---------------------------------------------------------------- Marian models of other people
@@ -426,3 +460,19 @@ def test_repositories_without_a_usable_model_are_refused(
         forbid(copy("private") / "model.safetensors")
         assert "cannot be downloaded" in refusal(marian.parent / "private")
     assert not [*(tmp_path / "nmt/imported").rglob("*.safetensors")]
+
+
+def test_a_download_that_was_cut_off_is_completed_or_refused(marian: Path, tmp_path: Path) -> None:
+    command = ("translate", "--run", "hf:opus/en-de", PAIR[0])
+    with pretend_hub(tmp_path / "hub") as address:
+        for file in ("vocab.json", "model.safetensors"):
+            with cut_off(marian / file):
+                done = nmt_with_hub(address, tmp_path, *command)
+            assert (done.returncode, done.stdout) == (2, "")
+            assert "hf:opus/en-de: " in done.stderr.splitlines()[-1]
+            offline = nmt_with_hub("http://127.0.0.1:9", tmp_path, *command)
+            assert (offline.returncode, offline.stdout) == (2, "")
+            assert "hf:opus/en-de: " in offline.stderr.splitlines()[-1]
+            assert not [*(tmp_path / "nmt/imported").rglob("*.safetensors")]
+        done = nmt_with_hub(address, tmp_path, *command)
+        assert done.returncode == 0, done.stderr
