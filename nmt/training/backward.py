@@ -24,6 +24,7 @@ from nmt.training.loss import BatchLoss
 
 _LEAST_TOKENS = 256  # per shard; with fewer, the overhead outweighs the gain from a thread
 _MOST_TOKENS = 2048  # per shard, with padding; more needs more memory and is no faster
+_MOST_ACTIVATIONS = 2**23  # per shard: tokens × d_model × layers, to which its memory is related
 _MOST_SHARDS = 8  # in parallel; each needs memory for a full gradient
 
 
@@ -112,7 +113,10 @@ def backward_in_shards(
     most = min(torch.get_num_threads(), _MOST_SHARDS, len(batch))
     at_once = min(most, max(1, batch.tokens // _LEAST_TOKENS))
     padded = loss.passes * max(batch.source.numel(), batch.target_in.numel())
-    rounds = min(math.ceil(padded / (at_once * _MOST_TOKENS)), len(batch) // at_once)
+    model = loss.model.config
+    activations = model.d_model * (model.encoder_layers + model.decoder_layers)
+    tokens = min(_MOST_TOKENS, max(_LEAST_TOKENS, _MOST_ACTIVATIONS // activations))
+    rounds = min(math.ceil(padded / (at_once * tokens)), len(batch) // at_once)
     count = rounds * at_once
     sums = []
     for first in range(0, count, at_once):

@@ -2,6 +2,7 @@
 
     python scripts/bench/memory.py --config base.yaml
     python scripts/bench/memory.py --config multi30k.yaml --set training.max_updates=600
+    python scripts/bench/memory.py --from runs/opus --config mine.yaml --set training.max_updates=3
 
 Reports resident memory in MiB (Linux only): the estimate, the peak of the run, and the peak within
 each tenth of its updates, which shows whether memory grows. Peaks are those that Linux records, so
@@ -56,9 +57,11 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--config", default="sample.yaml")
+    parser.add_argument("--from", dest="from_", help="run to fine-tune")
     parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE")
     arguments = parser.parse_args()
     command = [sys.executable, "-m", "nmt", "train", "--config", arguments.config]
+    command += ["--from", arguments.from_] if arguments.from_ else []
     command += [word for field in arguments.set for word in ("--set", field)]
     expected = estimate(command)
     tqdm.write(f"estimate {expected:,.0f} MiB")

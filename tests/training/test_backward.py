@@ -155,6 +155,15 @@ def test_a_large_batch_is_processed_in_several_rounds(
     assert max(loss.seen) - min(loss.seen) <= 1
 
 
+def test_shards_of_a_large_model_are_smaller(monkeypatch: pytest.MonkeyPatch) -> None:
+    loss = Watched()
+    padded = max(BATCH.source.numel(), BATCH.target_in.numel())
+    width = 2 * loss.model.config.d_model  # two layers
+    monkeypatch.setattr("nmt.training.backward._MOST_ACTIVATIONS", width * (padded // 4))
+    backward_in_shards(loss, BATCH, BATCH.tokens, SEED)
+    assert len(loss.seen) == 6
+
+
 class TooLarge(BatchLoss):
     def forward(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         raise MemoryError("too large")
