@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from nmt.cli import completing
 from nmt.cli.command import Command
 from nmt.cli.options import ConfigOption, SetOption, load
 from nmt.errors import UserError
@@ -86,6 +87,15 @@ def config_new(
             help="With --corpus: desired training time; default: 30.",
         ),
     ] = None,
+    from_: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            help="With --corpus: choose settings to fine-tune this run, or the public model "
+            "hf:USER/NAME.",
+            autocompletion=completing.runs,
+        ),
+    ] = None,
 ) -> None:
     """Print a new configuration with comments.
 
@@ -101,14 +111,18 @@ def config_new(
         raise UserError(
             "--minutes chooses settings for --corpus FILE; otherwise, set training.max_minutes"
         )
+    if from_ and corpus is None:
+        raise UserError("--from chooses settings for --corpus FILE; add it")
     if name is not None:
         typer.echo(with_schema(commented_config(name)), nl=False)
         return
     from nmt.device import choose_device
-    from nmt.reports.recipes import recommend
+    from nmt.reports.recipes import recommend, recommend_fine_tuning
+    from nmt.runs.finding import open_run
 
     assert corpus
-    recipe = recommend(corpus, minutes or 30, choose_device().type)
+    chosen = corpus, minutes or 30, choose_device().type
+    recipe = recommend_fine_tuning(*chosen, open_run(from_)) if from_ else recommend(*chosen)
     typer.echo(with_schema(recipe.yaml), nl=False)
     for warning in recipe.warnings:
         _LOG.warning(warning)

@@ -1,26 +1,37 @@
 """Recommends settings for a corpus, from its size, its sentence lengths and the training time.
 
 More pairs allow a larger model, if there is time for several epochs. The fewer the epochs, the less
-dropout. docs/your-data.md has the measurements behind these rules.
+dropout. docs/your-data.md has the measurements behind these rules. For fine-tuning, the model is
+that of a run, and only data, training and decoding are chosen.
 """
 
 import json
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from math import isinf
 from pathlib import Path
+from textwrap import fill
 
+from nmt.config.data import DataConfig
+from nmt.config.decoding import DecodingConfig
+from nmt.config.model import ModelConfig
+from nmt.config.yaml_files import written
 from nmt.corpus.sources.readers import read_tsv
 from nmt.decoding.engines.ctranslate2 import threads
 from nmt.errors import UserError, escape_terminal
 from nmt.progress import with_progress
+from nmt.runs.folder import RunFolder
+from nmt.training.fine_tuning import LOW_PEAK
 
 _SHORT = 5  # words
 _FEWEST = 100  # pairs
 _FEWEST_EPOCHS = 7  # with fewer, a smaller model learns more in the same time
 _OVERFITTING = 50  # epochs; from this number on, a small corpus needs strong dropout
 _LITTLE_DROPOUT = 0.1
+_MOST_EPOCHS = 20  # of fine-tuning
+_FEWEST_UPDATES, _VALIDATIONS = 20, 10  # between validations; about how many of them
 
 
 @dataclass(frozen=True)
@@ -62,39 +73,20 @@ def recommend(corpus: Path, minutes: float, device: str) -> Recipe:
 
     device: where to train: cpu, cuda or mps
     """
-    lengths: Counter[int] = Counter()  # in words, of the longer side
-    target_words = 0
-    for source, target in with_progress(read_tsv(corpus), f"reading {corpus.name}"):
-        words = len(target.split())
-        target_words += words
-        lengths[max(words, len(source.split()))] += 1
-    pairs = lengths.total()
-    if pairs < _FEWEST:
-        raise UserError(
-            f"{corpus}: too few pairs to learn from: {pairs}; provide at least {_FEWEST}, and "
-            "100,000 for a model of everyday language"
-        )
-    longest, usual = max(lengths), _percentile(lengths, 99)
-    target_tokens = pairs + 1.3 * target_words  # including <eos>
+    text = _read(corpus)
+    pairs, target_tokens = text.pairs, text.target_tokens
     size, epochs = _fitting(pairs, target_tokens, minutes, device)
     dropout = size.dropout if epochs >= _OVERFITTING else _LITTLE_DROPOUT
-    held_out = min(1000, pairs // 20)
-    machine = f"{threads()} processors" if device == "cpu" else device
-    name = escape_terminal(corpus.name)
-    unit = "minute" if minutes == 1 else "minutes"
-    text = f"""\
-# For {name}: {pairs:,} pairs, 99% with at most {usual} words, the longest with {longest}.
-# For {minutes:g} {unit} of training on {machine}{_epochs(epochs)}. To check memory and speed:
+    yaml = f"""\
+{text.heading(minutes, device, epochs)}
 #   nmt train --config mine.yaml --dry-run
 
 data:
   source: tsv             # English TAB other language on each line; or source TAB target
-  path: {json.dumps(str(corpus), ensure_ascii=False)}
+  path: {_quoted(corpus)}
   source_language: en     # the languages of the file
   target_language: de
-  validation_size: {held_out}   # held out to choose the best weights
-  test_size: {held_out}         # held out for the final score
-  max_words: {max(usual, 10) + 10}           # longer training pairs are dropped
+{text.held_out}
 
 tokenizer:
   kind: bpe
@@ -122,7 +114,143 @@ decoding:
   beam_size: 4
   length_penalty: 0.6
 """
-    return Recipe(text, list(_warnings(pairs, longest, epochs)))
+    return Recipe(yaml, list(_warnings(pairs, text.longest, epochs)))
+
+
+def recommend_fine_tuning(corpus: Path, minutes: float, device: str, run: RunFolder) -> Recipe:
+    """Choose settings to fine-tune a run on a file of tab-separated pairs."""
+    text, config = _read(corpus), run.config
+    speed = _speed(config.model)
+    tokens = 60 * minutes * speed * threads() if device == "cpu" else float("inf")
+    epochs = tokens / text.target_tokens
+    batch_tokens = 1024 if text.pairs <= _SIZES[0].pairs else 4096
+    updates = int(min(tokens, _MOST_EPOCHS * text.target_tokens) / batch_tokens)
+    every = max(_FEWEST_UPDATES, min(200, updates // _VALIDATIONS))
+    peak = min(LOW_PEAK, config.training.learning_rate)
+    decoding = [
+        f"  {name}: {written(value)}"
+        for name, value in config.decoding
+        if name != "glossary" and value != DecodingConfig.model_fields[name].default
+    ]
+    yaml = f"""\
+{text.heading(minutes, device, epochs)}
+#   nmt train --from {run.address} --config mine.yaml --dry-run
+# If it needs too much memory, lower training.batch_tokens and raise training.accumulate, or add
+# freeze: [embeddings] to the section training.
+
+data:
+{_corpus_of(corpus, config.data)}
+  source_language: {config.data.source_language}
+  target_language: {config.data.target_language}
+{text.held_out}
+
+training:
+  epochs: {_MOST_EPOCHS}              # max_minutes and patience end it sooner
+  max_minutes: {minutes:g}
+  patience: 5             # validations without improvement
+  batch_tokens: {batch_tokens}
+  learning_rate: {peak:g}   # a higher one soon destroys what the model has learned
+  warmup_updates: {every}
+  validate_updates: {every}
+{_section("decoding", decoding, "as in the run")}"""
+    return Recipe(yaml, list(_fine_tuning_warnings(text, epochs)))
+
+
+def _corpus_of(corpus: Path, data: DataConfig) -> str:
+    """Return the fields of the corpus, with a tag for a model that needs one."""
+    comment = "# English TAB other language on each line; or source TAB target"
+    if not data.imported_tags:
+        return f"  source: tsv             {comment}\n  path: {_quoted(corpus)}"
+    return f"""\
+  corpora:                # the tag is the target language of the pairs; the model knows
+{_listed(data.imported_tags)}
+    - source: tsv         {comment}
+      path: {_quoted(corpus)}
+      tag: {data.imported_tags[0]}"""
+
+
+def _listed(tags: Sequence[str]) -> str:
+    return fill(", ".join(tags), 96, initial_indent="    # ", subsequent_indent="    # ")
+
+
+def _section(name: str, lines: list[str], comment: str) -> str:
+    return "\n".join([f"\n{name}:  # {comment}", *lines, ""]) if lines else ""
+
+
+def _speed(model: ModelConfig) -> int:
+    """Return about how many target tokens a core trains on in a second."""
+    layers = max(model.encoder_layers, model.decoder_layers)
+    return next(
+        (size.speed for size in _SIZES if (size.d_model, size.layers) >= (model.d_model, layers)),
+        _SIZES[-1].speed,
+    )
+
+
+def _fine_tuning_warnings(text: "_Text", epochs: float) -> Iterator[str]:
+    if epochs < 1:
+        yield (
+            f"there is time for only about {_rounded(epochs)} epochs: raise --minutes, or use a "
+            "part of the pairs"
+        )
+    if text.longest <= _SHORT:
+        yield (
+            f"longest sentence: {text.longest} words; the model may forget how to translate longer "
+            "ones: add longer sentences"
+        )
+
+
+@dataclass(frozen=True)
+class _Text:
+    """What matters of a corpus.
+
+    longest, usual: words of the longest pair and of 99% of them; target_tokens: including <eos>
+    """
+
+    name: str
+    pairs: int
+    longest: int
+    usual: int
+    target_tokens: float
+
+    def heading(self, minutes: float, device: str, epochs: float) -> str:
+        """Return the first lines, which end with: "To check memory and speed:"."""
+        machine = f"{threads()} processors" if device == "cpu" else device
+        unit = "minute" if minutes == 1 else "minutes"
+        return f"""\
+# For {self.name}: {self.pairs:,} pairs, 99% with at most {self.usual} words, the longest with \
+{self.longest}.
+# For {minutes:g} {unit} of training on {machine}{_epochs(epochs)}. To check memory and speed:"""
+
+    @property
+    def held_out(self) -> str:
+        """The fields that hold pairs out and limit their lengths."""
+        held_out = min(1000, self.pairs // 20)
+        return f"""\
+  validation_size: {held_out}   # held out to choose the best weights
+  test_size: {held_out}         # held out for the final score
+  max_words: {max(self.usual, 10) + 10}           # longer training pairs are dropped"""
+
+
+def _read(corpus: Path) -> _Text:
+    """Read a file of pairs; raises `UserError` if there are too few."""
+    lengths: Counter[int] = Counter()  # in words, of the longer side
+    target_words = 0
+    for source, target in with_progress(read_tsv(corpus), f"reading {corpus.name}"):
+        words = len(target.split())
+        target_words += words
+        lengths[max(words, len(source.split()))] += 1
+    pairs = lengths.total()
+    if pairs < _FEWEST:
+        raise UserError(
+            f"{corpus}: too few pairs to learn from: {pairs}; provide at least {_FEWEST}, and "
+            "100,000 for a model of everyday language"
+        )
+    name, usual = escape_terminal(corpus.name), _percentile(lengths, 99)
+    return _Text(name, pairs, max(lengths), usual, pairs + 1.3 * target_words)
+
+
+def _quoted(path: Path) -> str:
+    return json.dumps(str(path), ensure_ascii=False)
 
 
 def _percentile(counts: Counter[int], percent: int) -> int:

@@ -7,7 +7,9 @@ import pytest
 from nmt.config.config import Config
 from nmt.config.yaml_files import load_config
 from nmt.errors import UserError
-from nmt.reports.recipes import recommend
+from nmt.reports.recipes import recommend, recommend_fine_tuning
+from nmt.runs.folder import RunFolder
+from nmt.training.fine_tuning import config_from
 
 
 def corpus(path: Path, pairs: int, words: int) -> Path:
@@ -85,3 +87,24 @@ def test_a_corpus_of_a_few_lines_is_refused(tmp_path: Path) -> None:
 
 def test_a_line_break_in_the_name_of_a_corpus_does_not_end_the_comment(tmp_path: Path) -> None:
     config_for(corpus(tmp_path / "a\nb.tsv", 1000, 5), 1)
+
+
+def test_settings_for_fine_tuning_keep_what_the_run_has(
+    tmp_path: Path, trained_run: RunFolder
+) -> None:
+    file, path = corpus(tmp_path / "pairs.tsv", 300, 6), tmp_path / "mine.yaml"
+    recipe = recommend_fine_tuning(file, 10, "cpu", trained_run)
+    path.write_text(recipe.yaml, encoding="utf-8")
+    given = load_config(path)
+    assert given.decoding == trained_run.config.decoding
+    assert given.data.path == file
+    config = config_from(trained_run, "best", given, [])
+    assert config.training.learning_rate == given.training.learning_rate == 1e-3
+    assert given.training.warmup_updates < 100
+    assert recipe.warnings == []
+
+
+def test_too_many_pairs_for_the_time_give_a_warning(tmp_path: Path, trained_run: RunFolder) -> None:
+    file = corpus(tmp_path / "pairs.tsv", 50_000, 30)
+    assert recommend_fine_tuning(file, 1, "cpu", trained_run).warnings
+    assert not recommend_fine_tuning(file, 1, "cuda", trained_run).warnings
