@@ -22,7 +22,7 @@ from nmt.errors import (
 )
 from nmt.files.output_files import temporary_folder
 from nmt.files.private_paths import without_folders
-from nmt.runs.folder import RunFolder
+from nmt.runs.folder import CARD, RunFolder
 from nmt.runs.hub import RUN_FILES, import_hub
 
 _USAGE = """```
@@ -104,6 +104,8 @@ def _assemble(run: RunFolder, copy: RunFolder, weights: Weights) -> bool:
         shutil.copyfile(file, copy.data / file.name)
     if run.metrics.exists():
         shutil.copyfile(run.metrics, copy.metrics)
+    if (run.path / CARD).is_file():  # of an imported model: part of the new one
+        shutil.copyfile(run.path / CARD, copy.path / CARD)
     if run.glossary:
         shutil.copyfile(run.glossary, copy.path / run.glossary.name)
     fields = without_folders(run.config.model_dump(mode="json"))

@@ -30,6 +30,7 @@ from nmt.corpus.preparing.statistics import write_statistics
 from nmt.corpus.tokenizers.tokenizers import vocabulary_files
 from nmt.errors import UserError, one_line, unwritable
 from nmt.export.marian import DECODER, read_marian
+from nmt.export.model_card import read_front_matter
 from nmt.export.published import (
     KINDS,
     LARGEST_WEIGHTS,
@@ -80,6 +81,7 @@ _BIAS = "final_logits_bias"
 _POSITIONS = "embed_positions.weight"
 _UNKNOWN_PENALTY = 10.0  # of SentencePiece, for an unknown character
 _MOST_ADDED = 2**27  # numbers, such as rows of pieces that the model does not know
+_AT_A_TIME = 2**22  # numbers that are put into their places
 _POSITIONS_MARGIN = 2e-3  # of sinusoids that were stored with 16 bits
 
 
@@ -207,12 +209,7 @@ def _write(original: Original, card: Path, run: RunFolder, address: str) -> None
 
 def _licence(card: Path) -> str:
     """Return the licence that the front matter of a model card names, or ""."""
-    try:
-        text = read_small(card).decode(errors="replace")
-    except OSError:
-        return ""
-    front = text.split("---", 2)[1] if text.startswith("---") and text.count("---") > 1 else ""
-    found = _LICENCE.search(front)
+    found = _LICENCE.search(read_front_matter(card)[0])
     return found[1] if found else ""
 
 
@@ -505,7 +502,7 @@ class _Places:
         self._starts: dict[str, int] = {}
         self._end = 0
 
-    def take(self, name: str) -> NDArray[np.int64]:
+    def take(self, name: str) -> NDArray[Any]:
         """Return the number of each place in an array of the run."""
         shape = self._shapes[name]
         if name not in self.filled:
@@ -515,11 +512,15 @@ class _Places:
             self._starts[name] = self._end
             self._end += self.filled[name].size
         start = self._starts[name]
-        return np.arange(start, start + math.prod(shape)).reshape(shape)
+        end = start + math.prod(shape)
+        return np.arange(start, end, dtype=np.min_scalar_type(end)).reshape(shape)
 
     def put(self, places: NDArray[Any], values: Array) -> None:
         """Write values to these places; raises `ValueError` if their shape is another."""
         if places.shape != values.shape:
             raise ValueError(f"a weight has the shape {values.shape}, not {places.shape}")
         name = next(n for n in reversed(self._starts) if self._starts[n] <= places.min())
-        self.filled[name].reshape(-1)[places - self._starts[name]] = values
+        filled, numbers, given = self.filled[name].ravel(), places.ravel(), values.ravel()
+        for i in range(0, len(numbers), _AT_A_TIME):
+            some = slice(i, i + _AT_A_TIME)
+            filled[numbers[some] - self._starts[name]] = given[some]

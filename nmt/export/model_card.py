@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -10,7 +11,8 @@ from nmt.config.choices import Weights
 from nmt.corpus.preparing.report import CorpusReport, corpora_before
 from nmt.decoding.loading import load_translator
 from nmt.evaluation.evaluate import evaluate
-from nmt.runs.folder import RunFolder
+from nmt.files.small_files import read_small
+from nmt.runs.folder import CARD, HUB, RunFolder
 
 # Those of https://huggingface.co/docs/hub/repositories-licenses that a corpus may have.
 _HUB_LICENCES = """
@@ -28,9 +30,11 @@ def model_card(run: RunFolder, weights: Weights, usage: str, **metadata: str) ->
     """
     config, report = run.config, run.report
     source, target = config.data.languages
+    imported = not report["pairs"]["train"]
     front: dict[str, Any] = {
         "language": [source, target],
         **_licence(run),
+        **(_base(run) if imported else {}),
         "pipeline_tag": "translation",
         "tags": ["translation", "nmt"],
         **metadata,
@@ -41,17 +45,41 @@ def model_card(run: RunFolder, weights: Weights, usage: str, **metadata: str) ->
 
 # Translation, {source} → {target}
 
-{_described(run, weights, usage) if report["pairs"]["train"] else _imported(usage)}"""
+{_imported(run, usage) if imported else _described(run, weights, usage)}"""
 
 
-def _imported(usage: str) -> str:
-    """Return the card of a run of `nmt import`, of which neither text nor scores are known."""
-    return f"""A Transformer, trained by others and imported into nmt.
+def _imported(run: RunFolder, usage: str) -> str:
+    """Return the card of a run of `nmt import`, of which neither text nor scores are known.
+
+    The card of the original model follows: its licence may demand that its authors are named.
+    """
+    original = read_front_matter(run.path / CARD)[1].strip()
+    before = f"## Card of the original model\n\n{original}\n" if original else ""
+    return f"""A Transformer, trained by others and imported into nmt from {run.origin.file}.
 
 {usage}
 
 Check the licence of the original model before you publish this one.
-"""
+
+{before}"""
+
+
+def _base(run: RunFolder) -> dict[str, str]:
+    """Return the field by which the Hub links a model to the one that it was made from."""
+    name = run.origin.file.removeprefix(HUB).partition("@")[0]
+    return {"base_model": name} if run.origin.file.startswith(HUB) else {}
+
+
+def read_front_matter(card: Path) -> tuple[str, str]:
+    """Return the front matter of a model card, and the rest; empty if it cannot be read."""
+    try:
+        text = read_small(card).decode(errors="replace")
+    except OSError:
+        return "", ""
+    if not text.startswith("---") or text.count("---") < 2:
+        return "", text
+    _, front, rest = text.split("---", 2)
+    return front, rest
 
 
 def _described(run: RunFolder, weights: Weights, usage: str) -> str:

@@ -425,6 +425,29 @@ def test_a_marian_model_is_imported_once_and_used_like_a_run(marian: Path, tmp_p
     assert not names & {"tf_model.h5", "evil.py"}
 
 
+def test_an_imported_run_is_uploaded_with_the_card_of_the_original(
+    marian: Path, tmp_path: Path
+) -> None:
+    there = tmp_path / "hub/models/anna/mine"
+    with pretend_hub(tmp_path / "hub") as address:
+        shown = nmt_with_hub(address, tmp_path, "show", "hf:opus/en-de", "--json")
+        done = nmt_with_hub(
+            address, tmp_path, "push", json.loads(shown.stdout)["path"], "anna/mine"
+        )
+        assert done.returncode == 0, done.stderr
+        texts = [
+            nmt_with_hub(address, tmp_path, "translate", "--run", run, PAIR[0]).stdout
+            for run in ("hf:opus/en-de", "hf:anna/mine")
+        ]
+    assert texts[0] == texts[1] != ""
+    card = (there / "README.md").read_text(encoding="utf-8")
+    front = card.split("---")[1]
+    assert "base_model: opus/en-de" in front
+    assert "license: cc-by-4.0" in front
+    assert "library_name: transformers" in front
+    assert "# A model" in card
+
+
 def test_repositories_without_a_usable_model_are_refused(
     marian: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
