@@ -21,22 +21,25 @@ def make_model(
     separate: bool = False,
     tokens: tuple[str, ...] = (),
     folder: Path = Path("marian"),
+    pieces: int = 60,
+    languages: tuple[str, str] = ("en", "de"),
     **changes: Any,
 ) -> Path:
     """Write a model in the format of transformers to a new folder.
 
-    kind: of subwords; separate: one vocabulary for each side; tokens: of target languages;
-    changes: of config.json
+    kind: of subwords; separate: one vocabulary for each side; tokens: of target languages; pieces:
+    of each SentencePiece model; changes: of config.json
     """
     import transformers
 
     folder.mkdir()
     vocabularies: list[list[str]] = []
-    for side, name in enumerate(("source", "target")):
+    columns = (0, 1) if languages[0] == "en" else (1, 0)
+    for side, name in zip(columns, ("source", "target"), strict=True):
         sentencepiece.SentencePieceTrainer.train(
             sentence_iterator=iter([pair[side] for pair in PAIRS]),
             model_prefix=str(folder / name),
-            vocab_size=60,
+            vocab_size=pieces,
             model_type=kind,
             hard_vocab_limit=False,
             minloglevel=2,
@@ -47,15 +50,16 @@ def make_model(
     if not separate:
         vocabularies = [[*vocabularies[0], *vocabularies[1]]]
     sizes = []
-    for name, pieces in zip(("vocab", "target_vocab"), vocabularies, strict=False):
-        distinct = [*sorted(set(pieces))[1:], *tokens]  # one piece is lacking in the vocabulary
+    for name, given in zip(("vocab", "target_vocab"), vocabularies, strict=False):
+        distinct = [*sorted(set(given))[1:], *tokens]  # one piece is lacking in the vocabulary
         random.Random(1).shuffle(distinct)
         numbers = ["</s>", "<unk>", *distinct]
         last = 1 + len(tokens) + max(len(set(each)) for each in vocabularies)
         content = {piece: i for i, piece in enumerate(numbers)} | {"<pad>": last}
         (folder / f"{name}.json").write_text(json.dumps(content))
         sizes.append(last + 1)
-    settings = {"source_lang": "en", "target_lang": "de", "separate_vocabs": separate}
+    source, target = languages
+    settings = {"source_lang": source, "target_lang": target, "separate_vocabs": separate}
     tokenizer = {"tokenizer_class": "MarianTokenizer", **settings}
     (folder / "tokenizer_config.json").write_text(json.dumps(tokenizer))
     config = transformers.MarianConfig(

@@ -21,6 +21,7 @@ from nmt.cli.options import (
     WeightsOption,
     find_runs,
     open_translator,
+    prefix_of,
 )
 from nmt.cli.writing import in_one_line, require_plain, write_lines
 from nmt.config.choices import BleuTokenizer, ExtraMetric, HeldOut
@@ -30,6 +31,7 @@ from nmt.errors import UserError
 _LOG = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
+    from nmt.config.data import DataConfig
     from nmt.decoding.translator import Translator
     from nmt.evaluation.comet import Comet
     from nmt.runs.folder import RunFolder
@@ -111,7 +113,7 @@ def evaluate(
     Example: nmt evaluate --run runs/sample --against runs/sample-2
     Public test sets: nmt evaluate --test-set wmt20,multi30k/2018
     """
-    from nmt.corpus.text.tags import split_prefix, tag_prefix
+    from nmt.corpus.text.tags import split_prefix
     from nmt.evaluation.evaluate import evaluate as evaluate_translator
     from nmt.evaluation.evaluate import read_pairs
     from nmt.files.output_files import require_file
@@ -138,7 +140,10 @@ def evaluate(
     runs = find_runs(run, weights)
     baseline = find_runs([against], weights) if against else []
     data = runs[0].config.data
-    prefix = tag_prefix(data, tag)
+    prefix = prefix_of(tag, data) if source or test_set else ""
+    if tag in data.imported_tags:
+        assert tag
+        data = data.model_copy(update={"target_language": tag.partition("_")[0]})
     settings = [each.config.data for each in (runs[0], *baseline)]
     languages = [f"{each.source_language} → {each.target_language}" for each in settings]
     if baseline and languages[1] != languages[0]:
@@ -164,10 +169,16 @@ def evaluate(
         names = [name.strip() for name in ",".join(test_set).split(",") if name.strip()]
         if not names:
             raise UserError("--test-set: no name given; nmt corpora --test-sets lists them")
-        _score_test_sets(names, runs, prefix, open_runs, lowercase, tokenize, open_comet, json_)
+        opened = partial(open_runs, runs)
+        _score_test_sets(names, data, prefix, opened, lowercase, tokenize, open_comet, json_)
         return
     if source and reference:
         pairs = read_pairs(source, reference, prefix)
+    elif data.source == "imported":
+        raise UserError(
+            f"{runs[0].path}: an imported run has no held-out pairs; give --test-set, or --source "
+            "and --reference"
+        )
     else:
         pairs = runs[0].examples(split or "test")
     if baseline:
@@ -232,9 +243,9 @@ def _open_comet(
 
 def _score_test_sets(
     names: list[str],
-    runs: "list[RunFolder]",
+    data: "DataConfig",
     prefix: str,
-    open_runs: "Callable[[list[RunFolder]], Translator]",
+    open_runs: "Callable[[], Translator]",
     lowercase: bool,
     tokenize: BleuTokenizer,
     open_comet: "Callable[[], Comet | None]",
@@ -250,10 +261,9 @@ def _score_test_sets(
     from nmt.evaluation.test_sets import read_test_set
     from nmt.progress import elapsed
 
-    data = runs[0].config.data
     languages = data.languages
     sets = {name: read_test_set(name, languages) for name in names}
-    translator = open_runs(runs)
+    translator = open_runs()
     comet = open_comet()
     scores, lines = {}, {}
     for name, (sources, references) in sets.items():

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nmt.cli import completing
+from nmt.cli.writing import warn
 from nmt.config.choices import Address, ComputeType, EngineChoice, Weights
 
 if TYPE_CHECKING:
     from nmt.config.config import Config
+    from nmt.config.data import DataConfig
     from nmt.decoding.translator import Translator
     from nmt.runs.folder import RunFolder
 
@@ -71,7 +73,9 @@ RunArgument = Annotated[
 TagOption = Annotated[
     str | None,
     typer.Option(
-        "--tag", help="Translate in the style of the corpus with this tag (data.corpora)."
+        "--tag",
+        help="Translate in the style of the corpus with this tag (data.corpora), or, with an "
+        "imported model of several target languages, into this one.",
     ),
 ]
 AddressOption = Annotated[
@@ -154,6 +158,16 @@ def find_runs(paths: list[Path] | None, weights: Weights) -> "list[RunFolder]":
     from nmt.runs.finding import newest_run, open_run
 
     return [open_run(path) for path in paths or []] or [newest_run(f"{weights}.safetensors")]
+
+
+def prefix_of(tag: str | None, data: "DataConfig") -> str:
+    """Return the prefix for --tag; warn if a model with several target languages gets none."""
+    from nmt.corpus.text.tags import tag_prefix
+
+    if tag is None and data.imported_tags:
+        tags = ", ".join(data.imported_tags)
+        warn(f"without a target language, this model may write any; add --tag with one of {tags}")
+    return tag_prefix(data, tag)
 
 
 def open_translator(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nmt.cli import completing
-from nmt.cli.options import DeviceOption, RunOption, TagOption, WeightsOption, find_runs
+from nmt.cli.options import DeviceOption, RunOption, TagOption, WeightsOption, find_runs, prefix_of
 from nmt.cli.writing import in_one_line, require_plain, write_lines
 from nmt.errors import UserError
 
@@ -51,7 +51,6 @@ def score(
     """
     from nmt.config.data import SOURCES, DataConfig
     from nmt.corpus.sources.registry import open_corpus
-    from nmt.corpus.text.tags import tag_prefix
     from nmt.decoding.loading import load_translator
     from nmt.decoding.scoring import dual_score, score_pairs
     from nmt.files.output_files import require_file
@@ -68,7 +67,7 @@ def score(
     given = DataConfig.model_validate({"path": pairs, **languages})
     is_tool_file = bool(SOURCES[given.source].endings)
     corpus = open_corpus(given if is_tool_file else given.model_copy(update={"source": "tsv"}))
-    prefix = tag_prefix(data, tag)
+    prefix = prefix_of(tag, data)
     forward = load_translator(runs[0], weights=weights, device=device, engine="pytorch")
     found: Iterator[tuple[Pair, Score]] = zip(
         corpus.pairs("train"),

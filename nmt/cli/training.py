@@ -277,6 +277,16 @@ def datastore(
             "--set", metavar="FIELD=VALUE", help="Where the corpus is now, as in data.path=…"
         ),
     ] = None,
+    config: Annotated[
+        str | None,
+        typer.Option(
+            "--config",
+            "-c",
+            help="For an imported run, whose corpus is unknown: YAML file that names pairs of "
+            "your own, as for train.",
+            autocompletion=completing.configs,
+        ),
+    ] = None,
     device: DeviceOption = None,
 ) -> None:
     """Build the datastore for nearest-neighbour translation (decoding.knn_k).
@@ -286,11 +296,13 @@ def datastore(
     Example: nmt datastore runs/sample
     """
     from nmt.config.data import CORPUS_PATHS
+    from nmt.config.yaml_files import load_config
     from nmt.corpus.preparing.prepare import prepare
     from nmt.device import choose_device
     from nmt.errors import no_such_weights
     from nmt.files.output_files import require_file
     from nmt.training.fill_datastore import fill_datastore
+    from nmt.training.fine_tuning import config_from
 
     file = f"{weights}.safetensors"
     opened = named_or_newest(run, file, "nmt datastore")
@@ -304,8 +316,19 @@ def datastore(
                 f"--set {change}: only data.path, the other paths of data, data.corpora and "
                 "tokenizer.run can be set here"
             )
-    config = load(str(opened.path / "config.yaml"), set_)
-    prepared = prepare(config, run_data=opened.data)
+    if opened.config.data.source == "imported":
+        if not config:
+            raise UserError(
+                f"{opened.path}: the text that an imported model was trained on is unknown; name "
+                "pairs of your own with --config"
+            )
+        settings = config_from(opened, weights, load_config(config), set_ or [])
+        prepared = prepare(settings)
+    elif config:
+        raise UserError("--config is for imported runs; omit it, since the run names its corpus")
+    else:
+        settings = load(str(opened.path / "config.yaml"), set_)
+        prepared = prepare(settings, run_data=opened.data)
     with opened.held():
         filled = fill_datastore(opened, prepared, weights, choose_device(device))
     echo(f"{len(filled):,} positions in {opened.datastore}")

@@ -24,6 +24,7 @@ from nmt.cli.options import (
     WeightsOption,
     find_runs,
     open_translator,
+    prefix_of,
 )
 from nmt.cli.prompt import converse
 from nmt.cli.writing import align_lines, format_translations, require_plain, write_lines
@@ -95,7 +96,6 @@ def translate(
     Several runs translate together, as an ensemble.
     Example: nmt translate "Where is the station?"
     """
-    from nmt.corpus.text.tags import tag_prefix
     from nmt.files.output_files import require_file
 
     input_, output = (None if path == Path("-") else path for path in (input_, output))
@@ -131,7 +131,7 @@ def translate(
         raise UserError("give either --tag or --address, which is a tag, too")
     engine = "pytorch" if alignment else engine
     runs = find_runs(run, weights)
-    tagged = tag_prefix(runs[0].config.data, tag)
+    tagged = prefix_of(tag, runs[0].config.data)
     translator = open_translator(
         runs,
         weights,

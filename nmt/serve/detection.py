@@ -6,6 +6,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from nmt.corpus.text.placeholders import WORD
+from nmt.corpus.tokenizers.subwords import SPACE
+from nmt.corpus.tokenizers.tokenizer import Tokenizer
 from nmt.errors import UserError
 from nmt.serve.served_run import ServedRun
 
@@ -21,13 +23,19 @@ class Detected:
 
 
 class Detector:
-    """Detects languages by the words of the runs' validation and test sentences."""
+    """Detects languages by the words of the runs' validation and test sentences.
+
+    Imported runs have none; the words in their vocabularies count instead.
+    """
 
     def __init__(self, runs: Iterable[ServedRun]):
         self._words: dict[str, set[str]] = {}
         for run in runs:
             source = self._words.setdefault(run.source, set())
             target = self._words.setdefault(run.target, set())
+            if run.folder.config.data.source == "imported":
+                source.update(_known_words(run.translator.tokenizers.source))
+                target.update(_known_words(run.translator.tokenizers.target))
             for split in ("validation", "test"):
                 with suppress(UserError):  # a run can translate without its held-out sentences
                     for example in run.folder.examples(split):
@@ -46,6 +54,14 @@ class Detector:
             if among is None or language in among
         ]
         return sorted(found, key=lambda each: -each.confidence)
+
+
+def _known_words(tokenizer: Tokenizer) -> list[str]:
+    """Return the words that are a token of this side; a joint vocabulary has those of both."""
+    tokens = tokenizer.tokens(range(tokenizer.size))
+    words = [token[1:] for token in tokens if token[:1] == SPACE and WORD.fullmatch(token[1:])]
+    found = tokenizer.encode_lines(words)
+    return [word.lower() for word, ids in zip(words, found, strict=True) if len(ids) == 1]
 
 
 def _words(text: str) -> list[str]:

@@ -25,11 +25,12 @@ def fill_datastore(
     """Run the model on its training pairs, and store keys and values in the run folder.
 
     Raises `UserError` if the datastore would be too large, or if the data has been prepared again
-    from another corpus.
+    from another corpus. Those of an imported run are new to it.
     """
-    now = read_manifest(prepared.folder)
-    require_same_data(run.data, now.fingerprint if now else "")
     config, tokenizers = run.config, prepared.tokenizers
+    if config.data.source != "imported":  # of which the corpus is not known
+        now = read_manifest(prepared.folder)
+        require_same_data(run.data, now.fingerprint if now else "")
     sizes = tokenizers.source.size, tokenizers.target.size
     require_room(prepared, config.model.d_model)
     path = run.weights(weights)

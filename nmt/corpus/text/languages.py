@@ -12,6 +12,7 @@ ta:tam te:tel tg:tgk th:tha tk:tuk tl:tgl tr:tur uk:ukr ur:urd uz:uzb vi:vie zh:
 """
 _THREE_LETTERS = {code[:2]: code[3:] for code in _CODES.split()}
 _TWO_LETTERS = {three: two for two, three in _THREE_LETTERS.items()}
+_TWO_LETTERS["cmn"] = "zh"  # Mandarin, as OPUS-MT and Tatoeba name Chinese
 _NAMES = {
     **{"ar": "Arabic", "bg": "Bulgarian", "cs": "Czech", "da": "Danish", "de": "German"},
     **{"el": "Greek", "en": "English", "es": "Spanish", "et": "Estonian", "fa": "Persian"},
