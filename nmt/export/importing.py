@@ -9,6 +9,7 @@ import json
 import math
 import re
 import shutil
+import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -432,7 +433,9 @@ def _open_weights(path: Path) -> Iterator[Arrays]:
                 # Via PyTorch, because NumPy has no bfloat16.
                 yield {name: _reader(file.get_tensor, name) for name in file.keys()}  # noqa: SIM118
             return
-        tensors = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
+        # PyTorch wrote no archives before version 1.6 of July 2020, and maps nothing else.
+        mapped = zipfile.is_zipfile(path)
+        tensors = torch.load(path, map_location="cpu", weights_only=True, mmap=mapped)
         found = {name: _reader(tensors.__getitem__, name) for name in tensors}
     except UserError:
         raise

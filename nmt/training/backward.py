@@ -24,7 +24,7 @@ from nmt.training.loss import BatchLoss
 
 _LEAST_TOKENS = 256  # per shard; with fewer, the overhead outweighs the gain from a thread
 _MOST_TOKENS = 2048  # per shard, with padding; more needs more memory and is no faster
-_MOST_ACTIVATIONS = 2**23  # per shard: tokens × d_model × layers, to which its memory is related
+_MOST_ACTIVATIONS = 2**22  # per shard: tokens × d_model × layers, to which its memory is related
 _MOST_SHARDS = 8  # in parallel; each needs memory for a full gradient
 
 

@@ -310,7 +310,7 @@ def test_what_needs_the_text_of_the_original_says_that_it_is_unknown(corpus: Pat
         open_corpora(run.config.data)
     done = nmt("train", "--from", run.path)
     assert (done.returncode, b"data.source" in done.stderr) == (2, True)
-    assert_refused("datastore", run.path, message="data.source")
+    assert_refused("datastore", run.path, message="--config")
 
 
 def test_the_licence_and_the_card_stay_with_the_run(corpus: Path) -> None:
@@ -328,11 +328,14 @@ def test_the_licence_and_the_card_stay_with_the_run(corpus: Path) -> None:
 # --------------------------------------------------------------------------------------- refusals
 
 
-def test_weights_in_pytorchs_format_are_read() -> None:
+@pytest.mark.parametrize("archive", [True, False])
+def test_weights_in_pytorchs_formats_are_read(archive: bool) -> None:
+    """Those of 2020 are no archives."""
     folder = make_model()
     before = import_run(folder, Path("runs/safetensors")).weights("best").read_bytes()
     weights = transformers.MarianMTModel.from_pretrained(folder).state_dict()
-    torch.save(weights, folder / "pytorch_model.bin")
+    file = folder / "pytorch_model.bin"
+    torch.save(weights, file, _use_new_zipfile_serialization=archive)
     (folder / "model.safetensors").unlink()
     assert import_run(folder, Path("runs/bin")).weights("best").read_bytes() == before
 
@@ -342,11 +345,13 @@ class _Evil:
         return Path.touch, (Path("executed"),)
 
 
+@pytest.mark.parametrize("archive", [True, False])
 @pytest.mark.parametrize("content", [{"a": _Evil()}, [1, 2], {"a": "text"}, {1: torch.ones(2)}])
-def test_a_pickle_is_not_executed(content: Any) -> None:
+def test_a_pickle_is_not_executed(content: Any, archive: bool) -> None:
     folder = make_model()
     (folder / "model.safetensors").unlink()
-    torch.save(content, folder / "pytorch_model.bin")
+    file = folder / "pytorch_model.bin"
+    torch.save(content, file, _use_new_zipfile_serialization=archive)
     with pytest.raises(UserError, match=r"pytorch_model\.bin"):
         import_run(folder, Path("runs/marian"))
     assert not Path("executed").exists()

@@ -26,6 +26,10 @@ _LOG = logging.getLogger(__name__)
 # bits, which costs the sample's model 0.9 BLEU instead of 0.06 (scripts/bench/compute_types.py).
 _EXACT_INT8 = ("AVX512VNNI", "ASIMDDP")
 
+# Bytes of a converted model, from about 33 million parameters on, from which several threads share
+# the work on a batch: one sentence takes half the time, and many lines no longer.
+_LARGE = 2**27
+_SHARING = 4  # threads, at most
 # Source tokens times hypotheses; more overflow the caches, fewer leave threads idle.
 _CPU_BATCH = 1536
 DECODING_FIELDS = {
@@ -243,16 +247,16 @@ def _load(
     if name == "cuda":
         with suppress(ImportError):
             import torch  # noqa: F401  bundles cuBLAS, which CTranslate2 needs but lacks
+    used = 1 if name == "cuda" or seed is not None else threads()
+    sharing = min(used, _SHARING) if _is_large(folder) else 1
     try:
         library = ctranslate2.Translator(
             str(folder),
             device=name,
             device_index=int(index or 0),
             compute_type=compute_type or default,
-            inter_threads=1
-            if name == "cuda" or seed is not None
-            else threads(),  # parallel batches
-            intra_threads=1,
+            inter_threads=used // sharing,  # parallel batches
+            intra_threads=sharing,
         )
         if name == "cuda":  # the first translation shows whether cuBLAS is available
             library.translate_batch([[str(UNK)]], max_decoding_length=1)
@@ -271,6 +275,11 @@ def _load(
         ) from None
     _LOG.info("device           %s", device)
     return library
+
+
+def _is_large(folder: Path) -> bool:
+    model = folder / "model.bin"
+    return model.is_file() and model.stat().st_size >= _LARGE
 
 
 def default_compute_type(device: str) -> ComputeType:

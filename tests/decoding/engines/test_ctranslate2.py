@@ -407,6 +407,28 @@ def test_the_library_gets_device_precision_and_threads(
     assert search.workers == threads + 1
 
 
+@pytest.mark.parametrize(
+    ("asked", "batches", "sharing"), [("1", 1, 1), ("2", 1, 2), ("3", 1, 3), ("9", 2, 4)]
+)
+def test_threads_share_the_batches_of_a_large_model(
+    asked, batches, sharing, model, engine, monkeypatch
+):
+    import ctranslate2 as library
+
+    made = []
+    translator = library.Translator
+
+    def watched(folder, **options):
+        made.append((options["inter_threads"], options["intra_threads"]))
+        return translator(folder, **options)
+
+    monkeypatch.setenv("OMP_NUM_THREADS", asked)
+    monkeypatch.setattr(ctranslate2, "_LARGE", 1)
+    monkeypatch.setattr(library, "Translator", watched)
+    engine(model())
+    assert made == [(batches, sharing)]
+
+
 def test_without_sampling_all_threads_are_used(trained_run, monkeypatch):
     monkeypatch.setattr(ctranslate2, "CTranslate2Search", lambda *given: given)
     for temperature, seed in ((0.0, None), (1.0, 7)):
