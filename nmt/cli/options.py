@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nmt.cli import completing
-from nmt.cli.writing import warn
 from nmt.config.choices import Address, ComputeType, EngineChoice, Weights
 
 if TYPE_CHECKING:
@@ -166,7 +165,9 @@ def prefix_of(tag: str | None, data: "DataConfig") -> str:
 
     if tag is None and data.imported_tags:
         tags = ", ".join(data.imported_tags)
-        warn(f"without a target language, this model may write any; add --tag with one of {tags}")
+        _LOG.warning(
+            f"without a target language, this model may write any; add --tag with one of {tags}"
+        )
     return tag_prefix(data, tag)
 
 
