@@ -198,15 +198,13 @@ def test_resuming_with_another_configuration_is_refused(
 
 
 def test_training_suggests_a_sentence_that_the_model_translates_correctly(
-    trained_run: RunFolder,
+    trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from nmt.cli.training import _print_next_steps
 
-    with pytest.MonkeyPatch.context() as patch:
-        printed: list[str] = []
-        patch.setattr("typer.echo", printed.append)
-        patch.setattr(RunFolder, "limit_while_learning", lambda _: "training.epochs")
-        _print_next_steps(trained_run, "torchrun … -m nmt -- train --resume --run R")
+    monkeypatch.setattr(RunFolder, "limit_while_learning", lambda _: "training.epochs")
+    _print_next_steps(trained_run, "torchrun … -m nmt -- train --resume --run R")
+    printed = capsys.readouterr().out.splitlines()
     wanted = "continue with    torchrun … -m nmt -- train --resume --run R --set training.epochs=…"
     assert wanted in printed
     samples = trained_run.read_metrics()[-1]["samples"]
