@@ -219,6 +219,7 @@ def test_unusable_zips_are_refused(tmp_path: Path, content: bytes, named: str) -
 @pytest.mark.parametrize("name", ["a.gz", "a.zip"])
 def test_zip_bombs_are_refused(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nmt.corpus.sources.readers.MAX_UNPACKED_BYTES", 10_000)
+    monkeypatch.setattr("nmt.corpus.sources.readers.MAX_LINE_BYTES", 3_000)  # of a block too
     path = write(tmp_path / name, "\n" * 20_000)
     assert "unpacks to more than 10,000 bytes" in refusal(read_tsv(path))
 

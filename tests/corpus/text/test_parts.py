@@ -372,9 +372,11 @@ def test_an_abbreviation_is_no_text_in_capitals() -> None:
     assert splitter().write(part, "die USA") == "Die USA"
 
 
-def test_only_the_first_half_begins_with_a_capital() -> None:
-    [part] = splitter().parts("Henry likes it, and Tom has books")
-    assert [half.capital for half in splitter().divide(part)] == [True, False]
+def test_halves_keep_the_capital_and_the_brackets_of_the_whole() -> None:
+    [part] = splitter().parts("(Henry likes it, and Tom has books)")
+    first, second = splitter().divide(part)
+    assert (first.before, first.capital, first.after) == ("(", True, "")
+    assert (second.before, second.capital, second.after) == ("", False, ")")
 
 
 @pytest.mark.parametrize("thing", ["€12.50", "john.doe@example.com", "{name}", "10:45"])
