@@ -59,6 +59,7 @@ def validation(number: int) -> dict[str, object]:
         "minutes": 1.5 * number,
         "learning_rate": 1e-3 / number,
         "train_loss": 5.0 / number,
+        "train_accuracy": 0.3,
         "loss": 4.0 / number,
         "perplexity": 54.5,
         "accuracy": 0.25,

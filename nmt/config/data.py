@@ -218,6 +218,11 @@ class DataConfig(CorpusConfig):
         description="let the model read and write straight quotation marks, apostrophes and "
         "hyphens in place of typographic ones; translations get those of the target language",
     )
+    strip_punctuation: bool = Field(
+        False,
+        description="remove ASCII punctuation from both sides, as Keras' TextVectorization does by "
+        "default; the model then neither reads nor writes it, but references keep theirs",
+    )
     lowercase: Literal["none", "source", "both"] = Field(
         "none", description="which sides to convert to lower case"
     )

@@ -76,8 +76,8 @@ def _encode(
     source, target = cleaner.tidy(source), cleaner.tidy(target)
     if rules := tokenizers.placeholder_rules(translator.data):
         source, target = insert_in_pair(rules, source, target)
-    read = tokenizers.source.encode(prefix + cleaner.source_case(source))
-    written = tokenizers.target.encode(cleaner.target_case(target))
+    read = tokenizers.source.encode(prefix + cleaner.source_form(source))
+    written = tokenizers.target.encode(cleaner.target_form(target))
     room = translator.search.max_length - 1
     if not (source and read and written) or max(len(read), len(written)) > room:
         return None

@@ -349,4 +349,5 @@ def text_rules(data: DataConfig, seen: TrainingLines, room: int) -> TextRules:
         room,
         seen.growth,
         seen.usual if seen.one_sentence_per_line else 0,
+        data.strip_punctuation,
     )

@@ -64,7 +64,12 @@ _REQUIRED: dict[str, dict[str, object]] = {
         "score_scale": "d_key",
     },
     "tokenizer": {"whitespace_as_suffix": False},
-    "data": {"lowercase": "none", "restore_case": False, "placeholders": "none"},
+    "data": {
+        "lowercase": "none",
+        "restore_case": False,
+        "strip_punctuation": False,
+        "placeholders": "none",
+    },
 }
 _REQUIRED_OF_MODEL: dict[str, dict[str, object]] = {  # further ones, by model.norm_position
     "post": {"final_norm": False},

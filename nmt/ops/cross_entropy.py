@@ -30,11 +30,11 @@ def plain_linear_cross_entropy(
     r_drop: float = 0.0,
     ignored: int | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Return the training loss and the cross-entropy, each summed over the rows.
+    """Return the training loss, and cross-entropy and correct predictions, summed over the rows.
 
     hidden: (rows, d_model); weight: (vocabulary, d_model); bias: (vocabulary,); labels: (rows,);
-    ignored: label of rows that do not count. The cross-entropy is for reporting and has no
-    gradient.
+    ignored: label of rows that do not count → scalar; (2,), for reporting, without a gradient. A
+    prediction is correct if no logit exceeds that of the label.
 
     With label smoothing ε, the label gets 1 - ε, and ε is spread evenly over the whole vocabulary
     (Szegedy et al. 2016, section 7; Vaswani et al. 2017, section 5.4).
@@ -48,11 +48,12 @@ def plain_linear_cross_entropy(
     log_p = functional.linear(hidden, weight, bias).float().log_softmax(-1)
     cross_entropy = functional.nll_loss(log_p, labels, reduction="sum")  # Σ -log p(label)
     uniform = -log_p.sum() / len(weight)  # Σ -Σ_v log p(v) / V
+    correct = (log_p.gather(1, labels[:, None]) >= log_p.amax(1, keepdim=True)).sum()
     loss = (1 - label_smoothing) * cross_entropy + label_smoothing * uniform
     if r_drop:
         first, second = log_p[0::2], log_p[1::2]
         loss = loss + r_drop / 2 * ((first.exp() - second.exp()) * (first - second)).sum()
-    return loss, cross_entropy.detach()
+    return loss, torch.stack([cross_entropy.detach(), correct.to(cross_entropy.dtype)])
 
 
 def linear_cross_entropy(
@@ -99,7 +100,7 @@ class _InBlocks(torch.autograd.Function):
         buffer = rows.new_empty(min(size, len(rows)), len(matrix))
         d_hidden, d_weight = torch.empty_like(rows), torch.zeros_like(weight)
         d_bias = None if bias is None else torch.zeros_like(bias)
-        sums = torch.zeros(3, dtype=torch.float64, device=hidden.device)
+        sums = torch.zeros(4, dtype=torch.float64, device=hidden.device)
         parts = (torch.split(tensor, size) for tensor in (rows, labels, d_hidden))
         for some, label, d_some in zip(*parts, strict=True):
             logits = torch.mm(some, matrix.T, out=buffer[: len(some)])
@@ -109,10 +110,11 @@ class _InBlocks(torch.autograd.Function):
             torch.mm(d_logits, matrix, out=d_some)
             d_weight += torch.mm(d_logits.T, some)[:vocabulary]
         ctx.save_for_backward(d_hidden.to(hidden.dtype), d_weight, d_bias)
-        cross_entropy, uniform, divergence = sums.to(hidden.dtype)
-        ctx.mark_non_differentiable(cross_entropy)
+        cross_entropy, correct, uniform, divergence = sums.to(hidden.dtype)
+        reported = torch.stack([cross_entropy, correct])
+        ctx.mark_non_differentiable(reported)
         loss = (1 - label_smoothing) * cross_entropy + label_smoothing * uniform
-        return loss + r_drop / 2 * divergence, cross_entropy
+        return loss + r_drop / 2 * divergence, reported
 
     @staticmethod
     @once_differentiable
@@ -132,10 +134,11 @@ def _differentiate(
     ignored: int | None,
     d_bias: Tensor | None,
 ) -> Tensor:
-    """Overwrite the logits with their gradient; return the three sums of the loss.
+    """Overwrite the logits with their gradient; return four sums.
 
     logits: (rows, vocabulary), without the bias, whose gradient is added to `d_bias`
-    → cross-entropy, cross-entropy with the uniform distribution, R-Drop's divergence
+    → cross-entropy, correct predictions, cross-entropy with the uniform distribution, R-Drop's
+    divergence
     """
     if logits.device.type == "cuda":
         # `nmt train --dry-run --assume` passes `meta` tensors, for which nothing compiles.
@@ -143,7 +146,7 @@ def _differentiate(
         size = len(logits)
     else:
         block_function, size = _differentiate_block, _rows_of(_BLOCK_SIZE, logits.shape[1])
-    sums = torch.zeros(3, dtype=torch.float64, device=logits.device)
+    sums = torch.zeros(4, dtype=torch.float64, device=logits.device)
     blocks = (torch.split(tensor, size) for tensor in (logits, labels[:, None]))
     for block, label in zip(*blocks, strict=True):
         sums += block_function(block, bias, label, label_smoothing, r_drop, ignored, d_bias)
@@ -165,8 +168,10 @@ def _differentiate_block(
     x = block.to(exact) if bias is None else block + bias
     p = x.softmax(1)
     # -log p(v) = log Σ exp(x) - x(v), computed at the largest p, where it is most accurate
-    log_total = x.amax(1, keepdim=True) - p.amax(1, keepdim=True).log()
-    cross_entropy = log_total - x.gather(1, label)
+    largest, at_label = x.amax(1, keepdim=True), x.gather(1, label)
+    log_total = largest - p.amax(1, keepdim=True).log()
+    cross_entropy = log_total - at_label
+    correct = at_label >= largest  # `argmax` would take longer than the softmax
     uniform = log_total - x.mean(1, keepdim=True)
     divergence = torch.zeros_like(uniform)
     d_divergence = None
@@ -181,11 +186,13 @@ def _differentiate_block(
         left_out = label == ignored
         d_x.masked_fill_(left_out, 0)
         cross_entropy, uniform = (y.masked_fill(left_out, 0) for y in (cross_entropy, uniform))
+        correct = correct & ~left_out
         divergence = divergence.masked_fill(left_out[0::2] if r_drop else left_out, 0)
     if d_bias is not None:
         d_bias += d_x.sum(0)
     block.copy_(d_x)
-    return torch.stack([cross_entropy.sum(), uniform.sum(), divergence.sum()])
+    sums = cross_entropy.sum(), correct.sum(dtype=exact), uniform.sum(), divergence.sum()
+    return torch.stack(sums)
 
 
 Differentiate = Callable[..., Tensor]

@@ -94,8 +94,9 @@ _Number = Annotated[FiniteFloat, Field(default=math.nan)]
 class Validation(TypedDict):
     """A line of metrics.jsonl; values that another version of nmt did not write are NaN or empty.
 
-    minutes: of training; train_loss: since the last validation, with dropout; loss, perplexity,
-    accuracy: per token of the validation split; bleu: of greedy translations
+    minutes: of training; train_loss, train_accuracy: per token since the last validation, with
+    dropout; loss, perplexity, accuracy: per token of the validation split; bleu: of greedy
+    translations
     """
 
     update: _Count
@@ -103,6 +104,7 @@ class Validation(TypedDict):
     minutes: _Number
     learning_rate: _Number
     train_loss: _Number
+    train_accuracy: _Number
     loss: _Number
     perplexity: _Number
     accuracy: _Number

@@ -45,11 +45,11 @@ class DropoutSeed:
 def backward(loss: nn.Module, batch: Batch, divisor: Tensor | float) -> tuple[Tensor, Tensor]:
     """Add the gradient of the batch's loss, divided by `divisor`, to the parameters' gradients.
 
-    loss: a `BatchLoss` → its two sums
+    loss: a `BatchLoss` → what it returns
     """
-    total, cross_entropy = loss(batch)
+    total, reported = loss(batch)
     (total / divisor).backward()
-    return total.detach(), cross_entropy
+    return total.detach(), reported
 
 
 def replays(settings: TrainingConfig, worker: Worker) -> bool:
@@ -80,7 +80,7 @@ class ReplayedBackward:
         self._replayed = ReplayedByShape(self._add_gradients)
 
     def __call__(self, batch: Batch, divisor: Tensor | float) -> Tensor:
-        """Add the gradient and return the cross-entropy, see `backward`."""
+        """Add the gradient and return what `backward` returns second."""
         if not self._gradients:  # not earlier: restoring a checkpoint may replace the parameters
             self._gradients = [torch.zeros_like(p) for p in self._parameters]
             for parameter, gradient in zip(self._parameters, self._gradients, strict=True):
@@ -96,11 +96,11 @@ class ReplayedBackward:
         # Padding included, so that the batch's shape determines that of every tensor.
         everywhere = torch.arange(target_out.numel(), device=self._device)
         total: Tensor
-        cross_entropy: Tensor
-        total, cross_entropy = self._loss(Batch(source, target_in, target_out, everywhere))
+        reported: Tensor
+        total, reported = self._loss(Batch(source, target_in, target_out, everywhere))
         added = torch.autograd.grad(total / divisor, self._parameters)
         torch._foreach_add_(self._gradients, list(added))
-        return cross_entropy
+        return reported
 
 
 def backward_in_shards(
@@ -124,8 +124,8 @@ def backward_in_shards(
         shards = [batch.shard(number, count) for number in numbers]
         generators = [seed.generator(number) for number in numbers]
         sums.append(_backward_in_parallel(loss, shards, divisor, generators))
-    losses, cross_entropies = zip(*sums, strict=True)
-    return torch.stack(losses).sum(), torch.stack(cross_entropies).sum()
+    losses, reported = zip(*sums, strict=True)
+    return torch.stack(losses).sum(), torch.stack(reported).sum(0)
 
 
 def _backward_in_parallel(
@@ -143,9 +143,9 @@ def _backward_in_parallel(
 
     def work(number: int) -> tuple[tuple[Tensor, ...], Tensor, Tensor]:
         with drawing_from(generators[number]):
-            total, cross_entropy = loss(shards[number])
+            total, reported = loss(shards[number])
             gradients = torch.autograd.grad(total / divisor, parameters)
-            return gradients, total.detach(), cross_entropy
+            return gradients, total.detach(), reported
 
     found = parallel_map(work, range(len(shards)))
     with small_operations():
@@ -155,5 +155,5 @@ def _backward_in_parallel(
                     parameter.grad = gradient
                 else:
                     parameter.grad += gradient
-    _, totals, cross_entropies = zip(*found, strict=True)
-    return torch.stack(totals).sum(), torch.stack(cross_entropies).sum()
+    _, totals, reported = zip(*found, strict=True)
+    return torch.stack(totals).sum(), torch.stack(reported).sum(0)

@@ -52,6 +52,8 @@ class Progress:
     """Update of the last validation."""
     loss: FiniteFloat = 0.0
     """Summed in this process since then, without label smoothing."""
+    correct: NonNegativeFloat = 0.0
+    """Correct predictions in this process since then."""
     loss_tokens: NonNegativeInt = 0
     """Labels since then, in all processes."""
     finished: bool = False
@@ -72,7 +74,8 @@ def save_checkpoint(
     settings: from `saved_settings`
     With several processes, all must call this; only the main one writes.
     """
-    own = worker.gather((progress.loss, _generator_states(worker.device)))
+    sums = {"loss": progress.loss, "correct": progress.correct}
+    own = worker.gather((sums, _generator_states(worker.device)))
     tensors = {
         "model": model.state_dict(),
         "optimizer": optimizer.state_dict(),
@@ -173,9 +176,11 @@ def _load(
         loss_scale.restore(state["loss scale"])
         if average is not None:
             average.load(state["average"])
-        loss, generators = own[worker.rank]
+        sums, generators = own[worker.rank]
+        if not isinstance(sums, dict):
+            sums = {"loss": sums}  # of earlier versions
         _restore_generators(generators, worker.device)
-        progress = json.dumps({**state["progress"], "loss": loss})
+        progress = json.dumps({**state["progress"], **sums})
         return TypeAdapter(Progress).validate_json(progress)
     except UserError:
         raise

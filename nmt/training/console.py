@@ -154,8 +154,9 @@ def show_validation(line: Validation, best: bool, data: DataConfig) -> None:
     """Print the metrics and sample translations of a validation; data: for the tags of samples."""
     echo(
         f"update {line['update']:,}, epoch {line['epoch']}, {line['minutes']:.1f} min: "
-        f"training loss {line['train_loss']:.3f}, validation loss {line['loss']:.3f}, "
-        f"perplexity {line['perplexity']:.2f}, accuracy {line['accuracy']:.1%}, "
+        f"training loss {line['train_loss']:.3f}, accuracy {line['train_accuracy']:.1%}; "
+        f"validation loss {line['loss']:.3f}, perplexity {line['perplexity']:.2f}, "
+        f"accuracy {line['accuracy']:.1%}, "
         f"BLEU {line['bleu']:.2f}{' (best)' if best else ''}"
     )
     for sample in line["samples"]:

@@ -283,6 +283,7 @@ class Trainer:
             "minutes": round(self.progress.minutes, 3),
             "learning_rate": self.state.learning_rate,
             "train_loss": self.state.mean_loss(),
+            "train_accuracy": self.state.accuracy(),
             **measures,
         }
 

@@ -20,22 +20,22 @@ _LOGITS_AT_A_TIME = 2**24
 def batch_loss(
     model: Transformer, batch: Batch, label_smoothing: float, r_drop: float = 0.0
 ) -> tuple[Tensor, Tensor]:
-    """Return the training loss and the plain cross-entropy, each summed over the labels.
+    """Return the training loss, and the plain cross-entropy and the number of correct predictions.
 
-    Divide them by `batch.tokens` for the means. Validation uses the second.
+    → scalar; (2,). Divide these sums over the labels by `batch.tokens` for the means.
 
     With `r_drop`, the model processes the batch twice with different dropout, and disagreement is
-    penalized: see `linear_cross_entropy`. Both results are then means over the two passes.
+    penalized: see `linear_cross_entropy`. All results are then means over the two passes.
     """
     passes = 2 if r_drop else 1
     hidden, labels = at_labels(model, batch.duplicated() if r_drop else batch)
     output = model.output
     # Labels include padding only in `ReplayedBackward`, and masking takes time on a CPU.
     ignored = PAD if hidden.is_cuda else None
-    loss, plain = linear_cross_entropy(
+    loss, reported = linear_cross_entropy(
         hidden, output.target_weight, output.bias, labels, label_smoothing, r_drop, ignored
     )
-    return loss / passes, plain / passes
+    return loss / passes, reported / passes
 
 
 class BatchLoss(nn.Module):

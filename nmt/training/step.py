@@ -92,7 +92,7 @@ class TrainingState:
         self.average = WeightAverage(self.model, decay) if decay else None
         self.progress = Progress()
         # Summed on the device: reading these at each update would synchronize a GPU.
-        self._cross_entropy = torch.zeros((), device=worker.device)
+        self._sums = torch.zeros(2, device=worker.device)  # cross-entropy, correct predictions
         self._skipped_tokens = torch.zeros((), dtype=torch.int64, device=worker.device)
 
     def _settle_order(self) -> None:
@@ -120,10 +120,10 @@ class TrainingState:
         tokens = int(*self.worker.sum(sum(batch.tokens for batch in batches)))
         # DistributedDataParallel averages gradients over workers, but they should be summed.
         divisor = self.loss_scale.divisor(tokens / self.worker.size)
-        cross_entropy = torch.zeros((), device=self.worker.device)
+        sums = torch.zeros_like(self._sums)
         for number, batch in enumerate(batches, 1):
             with self.worker.averaging(self._loss_of, now=number == len(batches)):
-                cross_entropy += self._forward_and_backward(batch, number, divisor)
+                sums += self._forward_and_backward(batch, number, divisor)
         self.progress.updates += 1
         for group in self.optimizer.param_groups:
             group["lr"] = self.learning_rate
@@ -135,11 +135,11 @@ class TrainingState:
             self.optimizer.zero_grad(set_to_none=self._replayed is None)
             if self.average:
                 self.average.update(self.progress.updates)
-        self._count(tokens, cross_entropy, skipped)
-        return cross_entropy / tokens
+        self._count(tokens, sums, skipped)
+        return sums[0] / tokens
 
     def _forward_and_backward(self, batch: Batch, number: int, divisor: Tensor | float) -> Tensor:
-        """Add the gradient of a batch's loss divided by `divisor`; return its cross-entropy.
+        """Add the gradient of a batch's loss divided by `divisor`; return the sums to report.
 
         number: of the batch in this update, for the seed of its dropout
         """
@@ -150,14 +150,14 @@ class TrainingState:
             return self._replayed(batch, divisor)
         return backward(self._loss_of, batch, divisor)[1]
 
-    def _count(self, tokens: int, cross_entropy: Tensor, skipped: Tensor | None) -> None:
-        """Add an update to the progress and to the sums behind `mean_loss`."""
+    def _count(self, tokens: int, sums: Tensor, skipped: Tensor | None) -> None:
+        """Add an update to the progress and to the sums behind `mean_loss` and `accuracy`."""
         self.progress.tokens += tokens
         self.progress.loss_tokens += tokens
         if skipped is None:
-            self._cross_entropy += cross_entropy
+            self._sums += sums
         else:  # the loss of a skipped update may be infinite
-            self._cross_entropy += cross_entropy.where(~skipped, 0)
+            self._sums += sums.where(~skipped, 0)
             self._skipped_tokens += skipped * tokens
         if self.worker.device.type == "cpu" and self.progress.updates % _RETURN_UPDATES == 0:
             return_memory()
@@ -172,13 +172,20 @@ class TrainingState:
 
         Skipped updates do not count; NaN if there were no others.
         """
-        [loss] = self.worker.sum(self._cross_entropy.item())
+        return self._mean(0)
+
+    def accuracy(self) -> float:
+        """Return the share of tokens that were predicted correctly, otherwise like `mean_loss`."""
+        return self._mean(1)
+
+    def _mean(self, number: int) -> float:
+        [total] = self.worker.sum(self._sums[number].item())
         self._leave_out_skipped()
-        return loss / self.progress.loss_tokens if self.progress.loss_tokens else math.nan
+        return total / self.progress.loss_tokens if self.progress.loss_tokens else math.nan
 
     def forget_loss(self) -> None:
-        """Reset the mean loss."""
-        self._cross_entropy.zero_()
+        """Reset the mean loss and the accuracy."""
+        self._sums.zero_()
         self.progress.loss_tokens = 0
 
     def _leave_out_skipped(self) -> None:
@@ -199,7 +206,8 @@ class TrainingState:
     def save(self, run: RunFolder) -> None:
         """Write the run's checkpoint; raises `UserError` if training has diverged."""
         self.require_finite_weights()
-        self.progress.loss = self.require_finite(self._cross_entropy)
+        self.progress.loss = self.require_finite(self._sums[0])
+        self.progress.correct = float(self._sums[1])
         self._leave_out_skipped()
         save_checkpoint(run, *self._saved_parts(), self.progress, self._saved_settings, self.worker)
 
@@ -208,7 +216,7 @@ class TrainingState:
         self.progress = load_checkpoint(
             run, *self._saved_parts(), self._saved_settings, self.worker
         )
-        self._cross_entropy.fill_(self.progress.loss)
+        self._sums.copy_(torch.tensor([self.progress.loss, self.progress.correct]))
 
     def _saved_parts(
         self,

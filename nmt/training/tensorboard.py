@@ -17,6 +17,7 @@ from nmt.runs.folder import Validation
 TAGS = {
     "train_loss": "loss/training",
     "loss": "loss/validation",
+    "train_accuracy": "training/accuracy",
     "perplexity": "validation/perplexity",
     "accuracy": "validation/accuracy",
     "bleu": "validation/bleu",

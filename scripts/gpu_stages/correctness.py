@@ -133,8 +133,8 @@ def _errors(setup: Setup, config: Config) -> dict[str, float]:
             logits = state.model.eval()(moved.source, moved.target_in)
         state.model.train()
         divisor = state.loss_scale.divisor(tokens)
-        losses = [state._forward_and_backward(each, n, divisor) for n, each in enumerate(batches)]
-        loss = torch.stack(losses).sum() / tokens
+        sums = [state._forward_and_backward(each, n, divisor) for n, each in enumerate(batches)]
+        loss = torch.stack(sums).sum(0)[0] / tokens
         scale = tokens / torch.as_tensor(divisor)
         gradients = [p.grad.detach() / scale.to(device) for p in state.model.parameters()]  # type: ignore[union-attr]
         found.append((logits.float(), loss, gradients))

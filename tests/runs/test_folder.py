@@ -26,7 +26,9 @@ from nmt.runs.lifecycle import claimed, create_run, delete_run, discard_beginnin
 
 pytestmark = pytest.mark.usefixtures("in_empty_folder")
 SAMPLES = [{"source": "a\u2028b", "reference": "x\x85y", "translation": "„c“"}]
-MEASURES = ("learning_rate", "train_loss", "loss", "perplexity", "accuracy", "bleu")
+MEASURES = (
+    *("learning_rate", "train_loss", "train_accuracy", "loss", "perplexity", "accuracy", "bleu"),
+)
 NUMBERS = dict.fromkeys(("minutes", *MEASURES), 0.5)
 LINES = [
     {"update": 1, "epoch": 1, **NUMBERS, "samples": SAMPLES},

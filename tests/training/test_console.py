@@ -205,6 +205,7 @@ def test_a_validation_is_shown_with_its_samples_but_without_their_tags(
         "epoch": 2,
         "minutes": 3.14,
         "train_loss": 2.0,
+        "train_accuracy": 0.5,
         "loss": 1.5,
         "perplexity": 4.4817,
         "accuracy": 0.625,
@@ -216,6 +217,6 @@ def test_a_validation_is_shown_with_its_samples_but_without_their_tags(
     }
     show_validation(line, best, data)
     assert capsys.readouterr().out == (
-        "update 1,000, epoch 2, 3.1 min: training loss 2.000, validation loss 1.500, "
-        f"perplexity 4.48, accuracy 62.5%, {ending}\n  hi  →  na\n  hi  →  hallo\n"
+        "update 1,000, epoch 2, 3.1 min: training loss 2.000, accuracy 50.0%; validation loss "
+        f"1.500, perplexity 4.48, accuracy 62.5%, {ending}\n  hi  →  na\n  hi  →  hallo\n"
     )

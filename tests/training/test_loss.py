@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -39,11 +40,19 @@ def literal_loss(model: Transformer, smoothing: float) -> float:
 def test_the_loss_equals_the_equation_over_tokens_without_padding(
     model: Transformer, smoothing: float
 ) -> None:
-    loss, plain = batch_loss(model, BATCH, smoothing)
+    loss, reported = batch_loss(model, BATCH, smoothing)
     assert loss.item() == pytest.approx(literal_loss(model, smoothing), rel=1e-5)
-    assert plain.item() == pytest.approx(literal_loss(model, 0.0), rel=1e-5)
+    assert reported[0].item() == pytest.approx(literal_loss(model, 0.0), rel=1e-5)
     assert loss.requires_grad
-    assert not plain.requires_grad
+    assert not reported.requires_grad
+
+
+def test_training_counts_the_same_correct_predictions_as_validation(model: Transformer) -> None:
+    predicted = model(BATCH.source, BATCH.target_in).argmax(-1)
+    labels = torch.cat([predicted[:1], BATCH.target_out[1:]])
+    batch = replace(BATCH, target_out=labels)
+    _, (_, correct) = batch_loss(model, batch, 0.1)
+    assert int(correct) == score_batch(model.eval(), batch).correct >= 3
 
 
 def test_the_gradient_equals_that_of_pytorchs_smoothed_cross_entropy(model: Transformer) -> None:
@@ -92,7 +101,7 @@ def test_padding_does_not_contribute_to_the_loss(model: Transformer) -> None:
 def test_without_labels_loss_and_gradient_are_zero(model: Transformer) -> None:
     loss, plain = batch_loss(model, BATCH.without_labels(), 0.1)
     loss.backward()  # type: ignore[no-untyped-call]
-    assert (loss.item(), plain.item()) == (0, 0)
+    assert (loss.item(), plain.tolist()) == (0, [0, 0])
     for parameter in model.parameters():
         assert parameter.grad is not None
         assert not parameter.grad.any()

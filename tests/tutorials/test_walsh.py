@@ -84,11 +84,20 @@ def test_tatoebas_file_is_prepared(corpora, load, tmp_path, monkeypatch):
 # --------------------------------------------------------------------------------------- deviations
 
 
-def test_both_sides_are_lower_cased_and_keep_their_punctuation(load):
-    cleaner = Cleaner(load("walsh").data)
+def test_text_is_lower_cased_without_punctuation_and_split_at_spaces(load, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = [f"It's Tom, isn't it? {i}\t¿Es Tom, no? {i}\n" for i in range(40)]
+    (tmp_path / "pairs.tsv").write_text("".join(lines))
+    sizes = ["data.validation_size=5", "data.test_size=5", "data.min_coverage=0"]
+    config = load("walsh", "data.target_language=es", *sizes)
 
-    assert cleaner.source("It's Tom, isn't it?") == "it's tom, isn't it?"
-    assert cleaner.target("Das ist Tom, oder?") == "das ist tom, oder?"
+    tokenizers = prepare(config).tokenizers
+
+    cleaner = Cleaner(config.data)
+    source, target = cleaner.source("It's Tom, isn't it? 7"), cleaner.target("¿Es Tom, no? 7")
+    assert tokenizers.source.split(source) == ["its", "tom", "isnt", "it", "7"]
+    assert tokenizers.target.split(target) == ["¿es", "tom", "no", "7"]
+    assert tokenizers.source.size < 50
 
 
 def test_heads_as_wide_as_the_model_make_attention_eight_times_as_large(load, documented):

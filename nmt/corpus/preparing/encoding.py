@@ -74,6 +74,6 @@ def read_as_model(data: DataConfig, tokenizers: Tokenizers, examples: Path) -> d
         source, target = cleaner.tidy(source), cleaner.tidy(example.reference)
         if rules:
             source, target = insert_in_pair(rules, source, target)
-        texts["source"].append(prefix + cleaner.source_case(source))
-        texts["target"].append(cleaner.target_case(target))
+        texts["source"].append(prefix + cleaner.source_form(source))
+        texts["target"].append(cleaner.target_form(target))
     return texts

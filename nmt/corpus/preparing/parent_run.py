@@ -34,7 +34,8 @@ from nmt.files.json_files import unreadable
 TEXT_FIELDS: dict[str, tuple[str, ...]] = {
     "data": (
         *("source_language", "target_language", "unicode", "lowercase"),
-        *("plain_punctuation", "placeholders", "number_placeholders", "imported_tags"),
+        *("plain_punctuation", "strip_punctuation", "placeholders", "number_placeholders"),
+        "imported_tags",
     ),
     "tokenizer": ("kind", "joint", "whitespace_as_suffix"),
 }

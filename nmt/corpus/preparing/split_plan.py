@@ -245,8 +245,8 @@ def _clean(
             reasons = cleaner.reasons_to_drop(cased_sources, cased_targets)
             kept.append(reasons == "")
             several.append(_have_several(cased_sources, kept[-1], data.source_language))
-            sources = cleaner.source_case(tidied[0]).split("\n")
-            targets = cleaner.target_case(tidied[1]).split("\n")
+            sources = cleaner.source_form(tidied[0]).split("\n")
+            targets = cleaner.target_form(tidied[1]).split("\n")
             dropped.update(reasons[reasons != ""].tolist())
             for side, lines in enumerate((sources, targets)):
                 keys[side].append(sentence_keys(lines, data.seed))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from nmt.config.data import DataConfig
 from nmt.corpus.text.filters import Filter, apply_filters, make_filters
 from nmt.corpus.text.normalization import is_right_to_left, normalize, tidy
-from nmt.corpus.text.punctuation import plain
+from nmt.corpus.text.punctuation import plain, strip_punctuation
 
 _MOST_CHARACTERS_A_WORD = 50  # on average
 
@@ -33,19 +33,19 @@ class Cleaner:
 
     def source(self, text: str) -> str:
         """Return the source sentence as the model reads it."""
-        return self.source_case(self.tidy(text))
+        return self.source_form(self.tidy(text))
 
     def target(self, text: str) -> str:
         """Return the target sentence as the model learns to write it."""
-        return self.target_case(self.tidy(text))
+        return self.target_form(self.tidy(text))
 
     def sources(self, texts: Sequence[str]) -> list[str]:
         """Apply `source` to many texts at once, which is faster."""
-        return self.source_case(self.tidy_lines(texts)).split("\n")
+        return self.source_form(self.tidy_lines(texts)).split("\n")
 
     def targets(self, texts: Sequence[str]) -> list[str]:
         """Apply `target` to many texts at once, which is faster."""
-        return self.target_case(self.tidy_lines(texts)).split("\n")
+        return self.target_form(self.tidy_lines(texts)).split("\n")
 
     def composed(self, reference: str) -> str:
         """Return a reference with composed letters (NFC), as the model writes them.
@@ -71,13 +71,18 @@ class Cleaner:
         lines = (plain(block) if self.data.plain_punctuation else block).split("\n")
         return "\n".join([" ".join(line.split()) for line in lines])
 
-    def source_case(self, tidied: str) -> str:
-        """Return tidied source text, lower-cased if `data.lowercase` includes the source."""
-        return tidied.lower() if self.data.lowercase in ("source", "both") else tidied
+    def source_form(self, tidied: str) -> str:
+        """Return tidied source text in the case and with the punctuation that the model reads."""
+        text = self._stripped(tidied)
+        return text.lower() if self.data.lowercase in ("source", "both") else text
 
-    def target_case(self, tidied: str) -> str:
-        """Return tidied target text, lower-cased if `data.lowercase` includes the target."""
-        return tidied.lower() if self.data.lowercase == "both" else tidied
+    def target_form(self, tidied: str) -> str:
+        """Return tidied target text in the case and with the punctuation that the model writes."""
+        text = self._stripped(tidied)
+        return text.lower() if self.data.lowercase == "both" else text
+
+    def _stripped(self, tidied: str) -> str:
+        return strip_punctuation(tidied) if self.data.strip_punctuation else tidied
 
     def reasons_to_drop(self, sources: Sequence[str], targets: Sequence[str]) -> NDArray[np.str_]:
         """Return why each cleaned training pair is dropped, or "" if it is kept; shape (pairs,)."""
@@ -87,7 +92,12 @@ class Cleaner:
         characters = np.array([list(map(len, lines)) for lines in (sources, targets)]).max(axis=0)
         most_characters = _MOST_CHARACTERS_A_WORD * self.data.max_words
         reasons = {  # the first that applies is reported
-            "empty side": np.array([not (s and t) for s, t in zip(sources, targets, strict=True)]),
+            "empty side": np.array(
+                [
+                    not (self._stripped(s) and self._stripped(t))
+                    for s, t in zip(sources, targets, strict=True)
+                ]
+            ),
             "too long": (more > self.data.max_words) | (characters > most_characters),
             "length ratio": more > self.data.max_ratio * fewer,
         }

@@ -23,7 +23,7 @@ from nmt.corpus.text.placeholders import (
     fill_placeholders,
     has_text,
 )
-from nmt.corpus.text.punctuation import plain, quotes_of, to_known, typeset
+from nmt.corpus.text.punctuation import plain, quotes_of, strip_punctuation, to_known, typeset
 from nmt.corpus.text.surroundings import peel
 
 _FEWEST_DIVIDED = 16  # tokens; any model translates shorter sentences better as a whole
@@ -49,6 +49,8 @@ class TextRules:
     """How many target tokens training had per source token, 0 if that is unknown."""
     usual: int = 0
     """Mean length in tokens, 0 if unknown; longer run-on texts may be several sentences."""
+    strip_punctuation: bool = False
+    """See `DataConfig`."""
 
     def in_proportion(self, source: int, target: int) -> bool:
         """Return whether lengths in tokens, of a part and its translation, fit each other."""
@@ -164,6 +166,8 @@ class Splitter:
         replaced = self._placeholders.insert(text) if self._placeholders else PlaceholderText(text)
         capitals = self._writes_capitals and _in_capitals(replaced.text)
         cased = self._sentence_case(replaced.text) if capitals else replaced.text
+        if self.rules.strip_punctuation:
+            cased = strip_punctuation(cased)
         shown = cased.lower() if self.rules.lowercase in ("source", "both") else cased
         tokens = self._encode(prefix + shown)
         if not tokens:  # only marks that SentencePiece uses for spaces

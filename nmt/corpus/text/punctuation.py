@@ -4,6 +4,7 @@ Needs only the standard library, because `nmt export` copies this file beside tr
 """
 
 import re
+import string
 import unicodedata
 from collections.abc import Callable
 
@@ -21,6 +22,7 @@ _PLAIN: dict[int, str] = {
     **dict.fromkeys(map(ord, "‐‑‒−"), "-"),
     ord("…"): "...",
 }
+_ASCII = dict.fromkeys(map(ord, string.punctuation))
 _ACCENT = re.compile(r"(?<=[^\W\d_])[´`](?=[^\W\d_])")  # typed instead of an apostrophe
 # Between digits, a dash means a range; within words it joins them, but — separates them.
 _BREAK = re.compile(r"(?<=\w)[—―](?=\w)(?<!\d.)|(?<=\w)[—―](?=[^\W\d_])")
@@ -40,6 +42,18 @@ def plain(text: str) -> str:
     text = _ACCENT.sub("'", text)
     text = _DASH.sub("-", _BREAK.sub(" - ", text))
     return text.translate(_PLAIN)
+
+
+def strip_punctuation(text: str) -> str:
+    """Return the text without ASCII punctuation, as Keras' `TextVectorization` does by default.
+
+    Words that an apostrophe or a hyphen divides become one. Line feeds are kept.
+
+    >>> strip_punctuation("Well - that's well-known!")
+    'Well thats wellknown'
+    """
+    lines = text.translate(_ASCII).split("\n")
+    return "\n".join([" ".join(line.split()) for line in lines])
 
 
 def to_known(text: str, knows: Callable[[str], bool]) -> str:

@@ -45,6 +45,16 @@ def test_the_configured_sides_are_lower_cased(lowercase: str, source: str, targe
     assert (clean.source("Ärger Ab"), clean.target("Öl Ab")) == (source, target)
 
 
+def test_ascii_punctuation_is_removed_from_both_sides_if_configured() -> None:
+    clean = cleaner(strip_punctuation=True)
+    assert clean.source("It's 3.5 km - well-known, isn't it?") == "Its 35 km wellknown isnt it"
+    assert clean.target("¿Qué (es) „das“?") == "¿Qué es „das“"
+    assert clean.sources(["- a.", "…", "!?"]) == ["a", "…", ""]
+    reasons = clean.reasons_to_drop(["a.", "!?", "a"], ["b", "b", "..."])
+    assert reasons.tolist() == ["", "empty side", "empty side"]
+    assert cleaner().reasons_to_drop(["!?"], ["b"]).tolist() == [""]
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
