@@ -18,7 +18,10 @@ import torch
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs"
 DOCUMENT = FOLDER / "how-it-works.md"
-PICTURE = "how-it-works.svg"  # written by the code to the current folder
+PICTURES = (  # written by the code to the current folder
+    *("how-it-works.svg", "how-it-works-lines.svg", "how-it-works-sum.svg"),
+    *("architecture-light.svg", "architecture-dark.svg"),
+)
 
 _CODE = re.compile(
     r"^```python\n(?P<code>.*?)^```\n(\n```text\n(?P<output>.*?)^```\n)?", re.M | re.S
@@ -82,10 +85,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         text = with_outputs(document, outputs(document))
-        picture = Path(PICTURE).read_bytes()
+        pictures = {name: Path(name).read_bytes() for name in PICTURES}
         os.chdir(FOLDER)
     DOCUMENT.write_text(text, encoding="utf-8")
-    (FOLDER / PICTURE).write_bytes(picture)
+    for name, picture in pictures.items():
+        (FOLDER / name).write_bytes(picture)
 
 
 if __name__ == "__main__":

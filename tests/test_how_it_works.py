@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "scripts"))
 from how_it_works import (
     DOCUMENT,
     FOLDER,
-    PICTURE,
+    PICTURES,
     blocks,
     outputs,
     outputs_of_script,
@@ -38,7 +38,8 @@ def test_every_shown_value_is_printed_by_the_code(
     for (code, output), printed in zip(claimed, run(document), strict=True):
         assert printed == output, f"python scripts/how_it_works.py updates it:\n{code}"
     # Line shapes differ between matplotlib versions; words and numbers do not.
-    assert texts(Path(PICTURE)) == texts(FOLDER / PICTURE)
+    for picture in PICTURES:
+        assert texts(Path(picture)) == texts(FOLDER / picture), picture
     assert with_outputs(document, [output for _, output in claimed]) == document
 
 

@@ -63,8 +63,8 @@ def attention(
         typer.Option(
             "--kind",
             help="clearest (default): the clearest heads of the cross-attention; lines: the "
-            "clearest head, as lines between tokens; average: the mean of all heads; cross, "
-            "encoder, decoder: every layer and head.",
+            "clearest head of each kind of attention, as lines between tokens; average: the mean "
+            "of all heads; cross, encoder, decoder: every layer and head.",
         ),
     ] = None,
     output: Annotated[Path | None, _output("default: in the run folder's `pictures`")] = None,

@@ -32,6 +32,7 @@ TITLES: dict[AttentionKind, str] = {
     "decoder": "decoder self-attention",
     "cross": "cross-attention",
 }
+KEYS = "attends to (keys)"
 CUT = "(cut)"
 MOST_TOKENS = 40  # in a picture; more would be illegible
 MOST_RECORDED = 200  # tokens of a source; its attention weights grow with their square
@@ -194,15 +195,15 @@ def _record(model: Transformer, trace: Trace) -> dict[AttentionKind, NDArray[np.
 def draw_attention(attention: Attention, which: AttentionPicture, path: Path) -> None:
     """Draw one picture of a sentence's attention.
 
-    clearest: the heads of the cross-attention with the clearest alignment; lines: the first of
-    them, as lines between source and translation whose width is the weight; average: each kind,
-    averaged over layers and heads; encoder, decoder, cross: all layers and heads of that kind.
+    clearest: the heads of the cross-attention with the clearest alignment; lines: the clearest head
+    of each kind, as lines between tokens whose width is the weight; average: each kind, averaged
+    over layers and heads; encoder, decoder, cross: all layers and heads of that kind.
     Raises `UserError` if it does not fit into a picture.
     """
     if which == "clearest":
         _draw_clearest(attention["cross"], _title(attention), path)
     elif which == "lines":
-        _draw_lines(attention["cross"], _title(attention), path)
+        _draw_lines(attention, path)
     elif which == "average":
         _draw_average(attention, path)
     else:
@@ -253,40 +254,49 @@ def _draw_clearest(found: AttentionMap, title: str, path: Path) -> None:
         figure.colorbar(mesh, ax=panels, label="weight", aspect=30)
 
 
-def _draw_lines(found: AttentionMap, title: str, path: Path) -> None:
-    """Draw the clearest head as lines from target tokens to source tokens.
+def _draw_lines(attention: Attention, path: Path) -> None:
+    """Draw the clearest head of each kind as lines from queries to keys, whose width is the weight.
 
-    The source is on the left, the translation on the right, from top to bottom.
+    Keys are on the left, queries on the right, from top to bottom. All panels have the same scale.
     """
-    _panel_size(found)  # raises an error if there are too many tokens
-    layer, head = found.clearest()[0]
-    weights = found.weights[layer, head]
-    rows = max(weights.shape)
-    with picture(path, 6, 0.32 * rows + 1.3) as figure:
-        panel = figure.subplots()
-        left, right = (
-            (np.arange(len(side)) + 0.5) * rows / len(side) for side in (found.keys, found.queries)
+    for found in attention.maps.values():
+        _panel_size(found)  # raises an error if there are too many tokens
+    rows = max(max(found.weights.shape[2:]) for found in attention.maps.values())
+    with picture(path, 4.6 * len(attention.maps), 0.32 * rows + 1.3) as figure:
+        panels = figure.subplots(1, len(attention.maps), squeeze=False)[0]
+        for panel, found in zip(panels, attention.maps.values(), strict=True):
+            layer, head = found.clearest()[0]
+            _draw_head_lines(panel, found, found.weights[layer, head], rows)
+            panel.set_title(f"{TITLES[found.kind]}\n{_head_name(layer, head)}")
+        figure.suptitle(textwrap.fill(_title(attention), 50 * len(panels)))
+
+
+def _draw_head_lines(
+    panel: "Axes", found: AttentionMap, weights: NDArray[np.float32], rows: int
+) -> None:
+    left, right = (
+        (np.arange(len(side)) + 0.5) * rows / len(side) for side in (found.keys, found.queries)
+    )
+    for query, key in np.ndindex(weights.shape):
+        weight = float(weights[query, key])
+        panel.plot(
+            (0, 1),
+            (left[key], right[query]),
+            color=COLOURS[query % len(COLOURS)],
+            linewidth=6 * weight,
+            alpha=min(1.0, 0.15 + weight),
+            solid_capstyle="butt",
         )
-        for query, key in np.ndindex(weights.shape):
-            weight = float(weights[query, key])
-            panel.plot(
-                (0, 1),
-                (left[key], right[query]),
-                color=COLOURS[query % len(COLOURS)],
-                linewidth=6 * weight,
-                alpha=min(1.0, 0.15 + weight),
-                solid_capstyle="butt",
-            )
-        for x, heights, side, align in (
-            (-0.03, left, found.keys, "right"),
-            (1.03, right, found.queries, "left"),
-        ):
-            for y, token in zip(heights, side, strict=True):
-                panel.text(x, y, readable(token), ha=align, va="center")
-        panel.set_xlim(-0.5, 1.5)
-        panel.set_ylim(rows, 0)
-        panel.axis("off")
-        figure.suptitle(f"{textwrap.fill(title, 66)}\n{_head_name(layer, head)}")
+    for x, heights, side, align, role in (
+        (-0.03, left, found.keys, "right", KEYS),
+        (1.03, right, found.queries, "left", _queries(found)),
+    ):
+        panel.text(x, -0.2, role, ha=align, va="bottom", style="italic")
+        for y, token in zip(heights, side, strict=True):
+            panel.text(x, y, readable(token), ha=align, va="center")
+    panel.set_xlim(-0.6, 1.6)
+    panel.set_ylim(rows, -1)
+    panel.axis("off")
 
 
 def _head_name(layer: int, head: int) -> str:
@@ -350,6 +360,10 @@ def _draw(panel: "Axes", found: AttentionMap, weights: NDArray[np.float32]) -> "
     keys, queries = ([*map(readable, side)] for side in (found.keys, found.queries))
     panel.set_xticks(np.arange(len(keys)) + 0.5, keys, rotation=90)
     panel.set_yticks(np.arange(len(queries)) + 0.5, queries)
-    panel.set_xlabel("attends to (keys)")
-    panel.set_ylabel("token (queries)" if found.kind == "encoder" else "next token (queries)")
+    panel.set_xlabel(KEYS)
+    panel.set_ylabel(_queries(found))
     return mesh
+
+
+def _queries(found: AttentionMap) -> str:
+    return "token (queries)" if found.kind == "encoder" else "next token (queries)"

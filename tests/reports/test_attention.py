@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from nmt.config.choices import AttentionPicture
+from nmt.config.choices import AttentionKind, AttentionPicture
 from nmt.config.data import DataConfig
 from nmt.config.decoding import DecodingConfig
 from nmt.config.model import ModelConfig
@@ -22,6 +22,7 @@ from nmt.model.transformer import Transformer
 from nmt.reports.attention import (
     CLEAREST,
     MOST_TOKENS,
+    TITLES,
     Attention,
     AttentionMap,
     _draw,
@@ -220,12 +221,12 @@ def test_every_picture_shows_its_tokens_and_heads(
 ) -> None:
     draw_attention(attention, which, tmp_path / "a.svg")  # type: ignore[arg-type]
     found = list(texts(tmp_path / "a.svg"))
-    maps = {"average": list(attention.maps.values())}
-    maps |= {name: [attention["cross"]] for name in ("clearest", "lines")}
+    maps = {name: list(attention.maps.values()) for name in ("average", "lines")}
+    maps |= {"clearest": [attention["cross"]]}
     for shown in maps.get(which) or [attention[which]]:  # type: ignore[index]
         assert {readable(token) for token in (*shown.queries, *shown.keys)} <= set(found)
     panels = [text for text in found if re.fullmatch(r"layer \d, head \d", text)]
-    heads = {"clearest": 4, "lines": 1, "average": 0, "encoder": 9, "decoder": 6, "cross": 6}
+    heads = {"clearest": 4, "lines": 3, "average": 0, "encoder": 9, "decoder": 6, "cross": 6}
     assert len(panels) == heads[which]
     assert any("Anna sings today.  →" in text for text in found)
 
@@ -303,16 +304,19 @@ def test_tokens_are_readable_as_labels(token: str, shown: str) -> None:
     assert readable(token) == shown
 
 
-def test_line_widths_are_proportional_to_the_weights_of_the_clearest_head(
-    attention: Attention, tmp_path: Path
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_line_widths_are_proportional_to_the_weights_of_the_clearest_head_of_each_kind(
+    attention: Attention, kind: AttentionKind, tmp_path: Path
 ) -> None:
     draw_attention(attention, "lines", tmp_path / "a.svg")
     svg = (tmp_path / "a.svg").read_text()
-    layer, head = attention["cross"].clearest()[0]
-    weights = attention["cross"].weights[layer, head]
+    found = attention[kind]
+    layer, head = found.clearest()[0]
     widths = [float(width) for width in re.findall(r"stroke-width: ([0-9.]+)", svg)]
-    assert any(width == pytest.approx(6 * weights.max(), rel=1e-3) for width in widths)
-    assert f"layer {layer + 1}, head {head + 1}" in svg
+    for weight in filter(None, found.weights[layer, head].flatten()):  # hidden ones are 0
+        assert any(width == pytest.approx(6 * weight, rel=1e-3, abs=1e-3) for width in widths)
+    shown = list(texts(tmp_path / "a.svg"))
+    assert shown[shown.index(TITLES[kind]) + 1] == f"layer {layer + 1}, head {head + 1}"
 
 
 def test_a_notebook_shows_the_picture(attention: Attention) -> None:

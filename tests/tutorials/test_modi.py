@@ -118,6 +118,18 @@ def test_the_output_of_his_layer_norm_is_a_thousandth_smaller(documented):
     documented(SECTION, f"{smaller:.2%} smaller")
 
 
+def test_biases_start_at_zero_or_as_those_of_linear_layers(load, documented):
+    def output(*overrides):
+        torch.manual_seed(1)
+        return Transformer(load("modi", *overrides).model, 9, 9).encoder[0].attention.output
+
+    assert not output().bias.any()
+    bias = output("model.initialization=pytorch").bias
+    limit = 1 / math.sqrt(512)
+    assert 0.9 * limit < float(bias.abs().max()) <= limit
+    documented(SECTION, f"within ±{limit:.3f} for 512 inputs")
+
+
 def test_our_label_smoothing_leaves_slightly_more_to_the_label(load, documented):
     smoothing, size = load("modi").training.label_smoothing, 2000
     logits = torch.zeros(1, size, dtype=torch.float64, requires_grad=True)

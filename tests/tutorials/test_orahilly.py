@@ -8,6 +8,7 @@ import torch
 
 from nmt.corpus.preparing.prepare import prepare
 from nmt.corpus.sources.readers import read_pickle
+from nmt.corpus.tokenizers.words import word_splitter
 from nmt.model.positions import sinusoids
 from nmt.model.transformer import Transformer
 from nmt.special_tokens import PAD
@@ -82,6 +83,11 @@ def test_the_learning_rate_is_constant_from_the_first_update(load):
 
 
 # --------------------------------------------------------------------------------------- deviations
+
+
+def test_words_are_split_at_spaces_only(load):
+    [words] = word_splitter(load("orahilly").tokenizer.kind, "en")(["Tom, it isn't  far."])
+    assert words == ["Tom,", "it", "isn't", "far."]
 
 
 def test_exponents_by_column_make_half_of_the_columns_nearly_constant(documented):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from nmt.model.layers import EncoderLayer
 from nmt.model.padding import pad
 from nmt.model.positions import sinusoids
 from nmt.model.transformer import Transformer
@@ -97,6 +98,21 @@ def test_positions_from_one_equal_the_papers_shifted_by_one(load, documented):
     table = model.source_embedding.positions(0, 5)
     assert torch.equal(table, sinusoids(6, 256)[1:])
     documented(SECTION, f"{float(table[0, 0]):.3f}, {float(table[0, 1]):.3f}")
+
+
+def test_one_norm_for_two_sublayers_leaves_the_other_untrained(load, documented):
+    layer = EncoderLayer(load("wheeler").model)
+    x, mask = torch.randn(1, 3, 256), torch.ones(1, 1, 1, 3, dtype=torch.bool)
+    ours, idle = layer(x, mask), layer.feed_forward_residual.norm
+
+    layer.feed_forward_residual.norm = layer.attention_residual.norm
+    his = layer(x, mask)
+    his[0, 0, 0].backward()
+
+    torch.testing.assert_close(his, ours)
+    assert idle.weight.grad is None
+    assert layer.attention_residual.norm.weight.grad is not None
+    documented(SECTION, f"{idle.weight.numel() + idle.bias.numel()} parameters of his")
 
 
 def test_dividing_by_the_root_of_d_model_flattens_attention(load, equations, documented):
