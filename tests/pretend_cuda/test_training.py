@@ -133,11 +133,12 @@ def test_training_validates_saves_and_resumes_as_on_the_cpu(
     found = pretending(scenarios.training, config, 4)
     assert [line["samples"] for line in found] == [line["samples"] for line in expected]
     assert any(sample["translation"] for sample in found[-1]["samples"])
-    for name in ("train_loss", "loss"):
+    for name in ("train_loss", "train_accuracy", "loss"):
         values = [[line[name] for line in lines] for lines in (found, expected)]
         assert values[0] == pytest.approx(values[1], abs=1e-4)
     *_, resumed = pretending(scenarios.training, config, 3, 4)
-    assert resumed == {**found[-1], "train_loss": resumed["train_loss"]}  # averaged since update 3
+    averaged = {name: resumed[name] for name in ("train_loss", "train_accuracy")}  # since update 3
+    assert resumed == {**found[-1], **averaged}
 
 
 @pytest.mark.parametrize(

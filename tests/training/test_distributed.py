@@ -208,7 +208,7 @@ def test_after_20_updates_two_processes_have_the_same_weights_as_one(
     for alone, shared in zip(*lines, strict=True):
         assert shared["bleu"] == alone["bleu"]
         assert shared["samples"] == alone["samples"]
-        for measure in ("loss", "accuracy", "train_loss"):
+        for measure in ("loss", "accuracy", "train_loss", "train_accuracy"):
             assert shared[measure] == pytest.approx(alone[measure], abs=1e-6)
 
 

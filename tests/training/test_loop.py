@@ -142,6 +142,7 @@ def test_training_loss_is_the_mean_over_all_tokens_since_the_last_validation(
     for line, part in zip(lines, (steps[:2], steps[2:4], steps[4:]), strict=True):
         mean = sum(loss * tokens for loss, tokens in part) / sum(tokens for _, tokens in part)
         assert line["train_loss"] == pytest.approx(mean, rel=1e-5)
+        assert 0 < line["train_accuracy"] < 1
 
 
 def test_the_recorded_learning_rate_is_that_of_the_optimizer(toy_config: MakeConfig) -> None:
