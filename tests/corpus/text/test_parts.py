@@ -293,7 +293,7 @@ def test_controls_of_direction_are_kept_if_a_language_is_written_right_to_left()
 
 
 def test_a_model_without_punctuation_reads_none_but_long_text_is_divided_at_it() -> None:
-    ready = splitter(replace(RULES, strip_punctuation=True, longest=4), carry_over="none")
+    ready = splitter(replace(RULES, strip_punctuation=True, longest=4), placeholders="none")
     parts = ready.parts("He doesn't (ever) sing. She sings, too.")
     assert [part.text for part in parts] == ["he doesnt ever sing", "she sings too"]
     assert [part.cased for part in parts] == ["He doesnt ever sing", "She sings too"]
