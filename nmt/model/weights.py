@@ -22,7 +22,12 @@ def save_weights(model: Transformer, path: Path) -> None:
     Raises `OSError` if writing fails.
     """
     # `save_model` also stores which weights are tied, in varying order.
-    write_tensors({name: p.detach() for name, p in model.named_parameters()}, path)
+    write_tensors(named_weights(model), path)
+
+
+def named_weights(model: Transformer) -> dict[str, Tensor]:
+    """Return the weights by name, tied ones once, as files store them."""
+    return {name: parameter.detach() for name, parameter in model.named_parameters()}
 
 
 def write_tensors(tensors: dict[str, Tensor], path: Path, **facts: str) -> None:

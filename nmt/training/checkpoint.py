@@ -157,7 +157,8 @@ def _load(
 ) -> Progress:
     try:
         _verify_checksums(path)
-        state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+        # Mapped: read tensor by tensor as they are restored, never as a whole.
+        state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
         if state["format"] != FORMAT:
             raise UserError(
                 f"{path}: checkpoint format {state['format']}, expected {FORMAT}; resume with the "

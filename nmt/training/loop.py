@@ -20,7 +20,7 @@ from nmt.decoding.loading import choose_engine
 from nmt.echo import echo
 from nmt.files.output_files import replacing
 from nmt.model.transformer import Transformer, count_parameters
-from nmt.model.weights import save_weights
+from nmt.model.weights import named_weights, save_weights, write_tensors
 from nmt.ops.threads import prefetch
 from nmt.runs.folder import RunFolder, Validation, quality
 from nmt.training.batches import Batch, BatchPlan, Epoch
@@ -38,7 +38,7 @@ from nmt.training.limits import (
 from nmt.training.log import POINT_UPDATES, TrainingLog, opened_log
 from nmt.training.optimizers import learning_rate
 from nmt.training.resuming import resuming_command
-from nmt.training.sharding import unsharded_model
+from nmt.training.sharding import unshard, unsharded_model
 from nmt.training.step import TrainingState
 from nmt.training.tensorboard import require_tensorboard
 from nmt.training.validation import Validator
@@ -301,8 +301,7 @@ class Trainer:
 
     def _save(self) -> None:
         self.state.save(self.folder)
-        with unsharded_model(self.state.model) as model:
-            self._save_weights(model, "last")
+        self._save_weights(self.state.model, "last")
         self._saved = self.progress.updates, self.progress.minutes
 
     def _save_best(self) -> None:
@@ -312,13 +311,15 @@ class Trainer:
         take another course.
         """
         if 0 < self.progress.best_update == self.progress.updates:
-            with self.state.averaged_weights(), unsharded_model(self.state.model) as model:
-                self._save_weights(model, "best")
+            with self.state.averaged_weights():
+                self._save_weights(self.state.model, "best")
 
     def _save_weights(self, model: Transformer, which: Weights) -> None:
+        """Write the weights; if they are sharded, all workers must call this."""
+        weights = unshard(named_weights(model), keep=self.worker.is_main)
         if self.worker.is_main:
             with replacing(self.folder.weights(which)) as partial:
-                save_weights(model, partial)
+                write_tensors(weights, partial)
 
     def _opened_log(self) -> AbstractContextManager[TrainingLog | None]:
         if not self.worker.is_main:

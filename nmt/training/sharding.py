@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.distributed.device_mesh import DeviceMesh
 from torch.utils._pytree import tree_map_only
 
@@ -72,14 +72,12 @@ def unsharded_model(model: Transformer) -> Iterator[Transformer]:
     if not _is_sharded(weight):
         yield model
         return
-    devices = [weight.device] if weight.device.type == "cuda" else []
-    # The copy's initial weights are overwritten.
-    with torch.random.fork_rng(devices), torch.device(weight.device):
-        copy = Transformer(model.config, *model.sizes).to(weight.device)
-    with torch.no_grad():
-        for own, part in zip(copy.parameters(), model.parameters(), strict=True):
-            own.copy_(part.full_tensor())  # type: ignore[attr-defined]
-    yield copy
+    with torch.device("meta"):  # without memory for weights, which are assigned next
+        copy = Transformer(model.config, *model.sizes)
+    whole = {part: nn.Parameter(part.detach().full_tensor()) for part in model.parameters()}  # type: ignore[attr-defined]
+    every = model.named_parameters(remove_duplicate=False)  # tied ones under each of their names
+    copy.load_state_dict({name: whole[part] for name, part in every}, assign=True)
+    yield copy.to(weight.device)  # its position tables
 
 
 def _is_sharded(tensor: Tensor | None) -> TypeGuard["DTensor"]:

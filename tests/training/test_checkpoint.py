@@ -3,6 +3,7 @@
 import errno
 import pickle
 import shutil
+import sys
 import zipfile
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -16,6 +17,8 @@ from nmt.config.config import Config
 from nmt.corpus.preparing.prepare import prepare
 from nmt.errors import UserError
 from nmt.runs.folder import RunFolder
+from nmt.training import checkpoint
+from nmt.training.optimizers import restore_moments
 from nmt.training.train import train
 from tests.trainers import make_trainer, resumed
 
@@ -198,6 +201,27 @@ def test_optimizer_settings_come_from_the_configuration_not_the_checkpoint(
     trainer.state.optimizer.param_groups[0]["maximize"] = True
     trainer._save()
     assert not resumed(trainer).state.optimizer.param_groups[0]["maximize"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no /proc")
+def test_a_checkpoint_is_mapped_into_memory_only_while_it_is_restored(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def is_mapped() -> bool:
+        return str(trainer.folder.checkpoint) in Path("/proc/self/maps").read_text()
+
+    def restore(*arguments: Any) -> None:
+        mapped.append(is_mapped())
+        restore_moments(*arguments)
+
+    mapped: list[bool] = []
+    trainer = make_trainer(toy_config(training={"average_decay": 0.9}))
+    trainer.state.update([trainer.plan.largest()])
+    trainer._save()
+    monkeypatch.setattr(checkpoint, "restore_moments", restore)
+    again = resumed(trainer)
+    assert (mapped, is_mapped()) == ([True], False)
+    again.state.update([again.plan.largest()])
 
 
 @pytest.mark.parametrize("which", ["checkpoint.pt", "last.safetensors", "config.yaml"])

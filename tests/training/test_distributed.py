@@ -79,7 +79,7 @@ import torch
 from nmt.config.yaml_files import load_config
 from nmt.errors import UserError
 from nmt.runs.folder import RunFolder
-from nmt.training import checkpoint, loop, step, train
+from nmt.training import checkpoint, loop, sharding, step, train
 from nmt.training.distributed import joined
 
 def refuse(*_): raise AssertionError("the second process wrote")
@@ -98,6 +98,16 @@ def signalled(self, batches):
     return update(self, batches)
 
 step.TrainingState.update = signalled
+
+build = sharding.Transformer
+
+def recorded(*arguments):
+    model = build(*arguments)
+    with Path(f"{name}.{worker.rank}.copies").open("a") as file:
+        file.write(f"{model.output.weight.device}\\n")
+    return model
+
+sharding.Transformer = recorded
 
 save = loop.Trainer._save
 
@@ -216,6 +226,13 @@ def test_each_of_two_processes_stores_about_half_of_a_sharded_model(two: Path) -
     first, second = (float((two / f"sharded.{rank}.share").read_text()) for rank in "01")
     assert first + second == pytest.approx(1)
     assert 0.45 < first < 0.55
+
+
+def test_a_sharded_model_is_copied_only_for_each_validation_and_without_initial_weights(
+    two: Path,
+) -> None:
+    for rank in "01":  # two validations
+        assert (two / f"sharded.{rank}.copies").read_text().split() == ["meta", "meta"]
 
 
 @pytest.mark.parametrize("kind", ["", "sharded "])
