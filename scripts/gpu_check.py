@@ -38,7 +38,6 @@ def stages() -> "list[Callable[[Setup], Findings]]":
         correctness.agrees_in_its_own_precision,
         speed.decoding,
         correctness.decodes_as_the_cpu,
-        speed.memory,
         correctness.attention_kernels,
         correctness.masks_hide,
         correctness.agrees_compiled,

@@ -100,13 +100,6 @@ def train(
             help="Measure memory and speed, estimate the training time, and exit. Writes no run.",
         ),
     ] = False,
-    assume: Annotated[
-        str | None,
-        typer.Option(
-            "--assume",
-            help="With --dry-run: estimate for a GPU that this machine lacks, such as 'H100 80GB'.",
-        ),
-    ] = None,
     device: DeviceOption = None,
 ) -> None:
     """Train a model, preparing the data first if necessary.
@@ -136,17 +129,8 @@ def train(
         if run:
             raise UserError("--dry-run writes no run; omit --run")
         settings, _ = _new_training(config, set_, start)
-        if assume and device:
-            raise UserError("--assume names the GPU; omit --device")
-        if assume:
-            from nmt.training.assumed import assumed_run
-
-            typer.echo(assumed_run(settings, assume))
-        else:
-            typer.echo(measure(settings, choose_device(device)))
+        typer.echo(measure(settings, choose_device(device)))
         return
-    if assume:
-        raise UserError("--assume only estimates and does not train; add --dry-run")
     with joined(device) as worker:
         settings, folder = _run_to_train(config, set_, run, resume, start)
         numbered = not run and not resume

@@ -141,9 +141,7 @@ def _differentiate(
     divergence
     """
     if logits.device.type == "cuda":
-        # `nmt train --dry-run --assume` passes `meta` tensors, for which nothing compiles.
-        block_function = _differentiate_block if logits.is_meta else _fused_on_cuda()
-        size = len(logits)
+        block_function, size = _fused_on_cuda(), len(logits)
     else:
         block_function, size = _differentiate_block, _rows_of(_BLOCK_SIZE, logits.shape[1])
     sums = torch.zeros(4, dtype=torch.float64, device=logits.device)

@@ -1,12 +1,14 @@
 """Identical batches for nmt and its peers, and their FLOP count."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import torch
 
+from nmt.model.transformer import Transformer
 from nmt.training.batches import Batch, Epoch
 from nmt.training.loop import Trainer
 
@@ -41,13 +43,12 @@ def update(trainer: Trainer, epoch: Epoch) -> float:
     return (trainer.progress.tokens - tokens) / (time.perf_counter() - start)
 
 
-def flops(trainer: Trainer, epoch: Epoch) -> float:
+def flops(model: Transformer, batches: Sequence[Batch]) -> float:
     """Return the floating-point operations of matrix products per target token of these batches.
 
     Six per weight and token that it multiplies: two in the forward and four in the backward pass.
     The products within attention, Q Kᵀ and that with V, are not counted.
     """
-    model, batches = trainer.state.model, list(epoch.batches())
     per_source = sum(p.numel() for p in model.encoder.parameters() if p.dim() > 1)
     per_target = sum(p.numel() for p in model.decoder.parameters() if p.dim() > 1)
     for layer in model.decoder_layers():  # keys and values are computed from the source

@@ -103,7 +103,7 @@ def main() -> None:
             "float32 ceiling": ceiling(4096, width, 4 * width, device=device),
             "bfloat16 ceiling": ceiling(4096, width, 4 * width, torch.bfloat16, device),
         }
-        used = found["nmt"] * flops(trainer, epoch) / 1e9
+        used = found["nmt"] * flops(trainer.state.model, list(epoch.batches())) / 1e9
     name = f"training, d_model {width}"
     rows = []
     for peer, label, target in PEERS:

@@ -67,7 +67,7 @@ def main() -> None:
         adam = in_turn({"Adam": optimizer_alone(trainer)}, arguments.rounds)["Adam"]
         width, inner = config.model.d_model, config.model.d_ff
         top = ceiling(4096, width, inner, torch.bfloat16)
-        products = tokens * flops(trainer, epoch) / top / 1e9
+        products = tokens * flops(trainer.state.model, list(epoch.batches())) / top / 1e9
     ours = found.pop("nmt")
     name = "training, tutorials/orahilly.yaml"
     rows = [more(name, peer, "tokens/s", ours, theirs, TARGET) for peer, theirs in found.items()]

@@ -9,8 +9,9 @@ from functools import partial
 from typing import Any
 
 import torch
-from batches import whole_target
-from plain_training import Loop, NNTransformer, Transformer
+from batches import flops, whole_target
+from plain_training import Loop, NNTransformer
+from plain_training import Transformer as PlainTransformer
 from torch import Tensor
 from torch.profiler import ProfilerActivity, profile
 from torch.utils._python_dispatch import _disable_current_modes
@@ -22,8 +23,8 @@ from nmt.config.yaml_files import load_config
 from nmt.decoding.loading import load_translator
 from nmt.device import autocast, product_dtype
 from nmt.errors import UserError
+from nmt.model.transformer import Transformer
 from nmt.special_tokens import SPECIALS
-from nmt.training.assumed import CARDS, Count, count_update
 from nmt.training.batches import Batch
 from nmt.training.distributed import Worker
 from nmt.training.step import TrainingState
@@ -48,6 +49,20 @@ OURS: dict[str, Findings] = {
     "nmt, graphs": {"graphs": "always"},
     "nmt, graphs, compiled": {"graphs": "always", "compile": True},
 }
+
+# Dense operations per second of matrix products, from datasheets: float32 (TF32, which training
+# uses, where the card has it), float16 and bfloat16.
+PEAKS = {
+    "T4": (8.1e12, 65e12, 0),
+    "V100": (15.7e12, 125e12, 0),
+    "RTX 3060": (12.7e12, 25.5e12, 25.5e12),
+    "RTX 4090": (82.6e12, 165e12, 165e12),
+    "L4": (60e12, 121e12, 121e12),
+    "A100": (156e12, 312e12, 312e12),
+    "H100": (494e12, 989e12, 989e12),
+    "H200": (494e12, 989e12, 989e12),
+}
+_TYPES = (torch.float32, torch.float16, torch.bfloat16)
 
 Update = Callable[[Batch], Tensor]
 
@@ -81,8 +96,9 @@ def _throughput(setup: Setup, name: str) -> Findings:
                 found[who]["out of memory"] = True
             _free_memory()
     peak = peak_of(torch.cuda.get_device_name(setup.device), dtype)
-    operations = sum(_count(config, (size, size), b, dtype).operations for b in batches)
-    per_token = operations / sum(batch.tokens for batch in batches)
+    # Only its sizes matter; the simulated device cannot handle tensors without data.
+    with _disable_current_modes(), torch.device("meta"):
+        per_token = flops(Transformer(config.model, size, size), batches)
     for who in OURS:
         for rate in found[who]["tokens/s"][-1:]:
             found[who]["TFLOP/s"] = per_token * rate / 1e12
@@ -98,7 +114,7 @@ def makers(
     model, smoothing = config.model, config.training.label_smoothing
     sizes = model.d_model, model.heads, model.d_ff, model.encoder_layers, model.dropout
 
-    def peer(kind: type[Transformer]) -> Update:
+    def peer(kind: type[PlainTransformer]) -> Update:
         loop = Loop(kind(size, *sizes).to(device), smoothing, dtype)
         return lambda batch: loop.update(batch.source, whole_target(batch))
 
@@ -109,7 +125,7 @@ def makers(
     made: dict[str, Callable[[], Update]] = {}
     made |= {who: partial(nmt, settings) for who, settings in OURS.items()}
     return made | {
-        "plain loop": partial(peer, Transformer),
+        "plain loop": partial(peer, PlainTransformer),
         "nn.Transformer": partial(peer, NNTransformer),
     }
 
@@ -131,14 +147,14 @@ def _measure(
 def peak_of(name: str, dtype: torch.dtype) -> float:
     """Return the peak operations per second of a card of this name; 0 if unknown.
 
-    "NVIDIA A100-SXM4-80GB" is the "A100 80GB" of `CARDS`, and "Tesla T4" the "T4 16GB". Variants
-    with other words (PCIe, Ti, Laptop, MIG) have other peaks.
+    "NVIDIA A100-SXM4-80GB" is the "A100" of `PEAKS`. Variants with other words (PCIe, Ti, Laptop,
+    MIG) have other peaks.
     """
     words = set(re.split(r"[ -]", name)) - {"NVIDIA", "Tesla", "GeForce", "SXM2", "SXM4", "HBM3"}
-    for known, card in CARDS.items():
-        *model, memory = known.split()
-        if words in ({*model}, {*model, memory}):
-            return float(getattr(card, str(dtype).removeprefix("torch.")))
+    words = {word for word in words if not re.fullmatch(r"\d+GB", word)}
+    for known, peaks in PEAKS.items():
+        if words == set(known.split()):
+            return peaks[_TYPES.index(dtype)]
     return 0.0
 
 
@@ -167,31 +183,6 @@ def made_up_batches(count: int, tokens: int, longest: int, size: int) -> list[Ba
         pairs = max(1, tokens // (most + 1))
         batches.append(Batch.from_ids(sentences(pairs, most), sentences(pairs, most)))
     return batches
-
-
-def memory(setup: Setup) -> Findings:
-    """Compare the peak of an update on the largest batch with its prediction."""
-    _free_memory()
-    before = torch.cuda.memory_allocated(setup.device)
-    # Graphs need memory of their own, which the prediction does not know.
-    trainer = setup.trainer(with_fields(setup.own, {"graphs": "never"}), setup.device)
-    batch = trainer.plan.largest()
-    torch.cuda.reset_peak_memory_stats(setup.device)
-    for _ in range(2):  # the first creates the optimizer's moments
-        trainer.state.update([batch]).item()
-    peak = torch.cuda.max_memory_allocated(setup.device) - before
-    dtype = product_dtype(setup.device, setup.own.training.precision)
-    tokenizers = setup.prepared.tokenizers
-    sizes = tokenizers.source.size, tokenizers.target.size
-    predicted = _count(setup.own, sizes, batch, dtype).peak
-    assert setup.pretend or 0.7 < peak / predicted < 1.3, f"{peak:,} bytes, not {predicted:,}"
-    return {"bytes": peak, "predicted": predicted}
-
-
-def _count(config: Config, sizes: tuple[int, int], batch: Batch, dtype: torch.dtype) -> Count:
-    any_card = CARDS["H100 80GB"]  # neither memory nor operations depend on it
-    with _disable_current_modes():  # the simulated device cannot handle tensors without data
-        return count_update(config, sizes, batch, any_card, dtype)
 
 
 def _profile(setup: Setup, update: Update, batches: list[Batch]) -> Findings:

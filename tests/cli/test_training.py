@@ -165,11 +165,6 @@ def test_a_datastore_is_built_from_a_corpus_that_has_moved(a_copy: Path, toy_cor
     assert_refused("datastore", a_copy, "--set", "data.seed=3", message=message)
 
 
-def test_an_assumed_card_needs_no_device() -> None:
-    arguments = ["--dry-run", "--assume", "T4 16GB", "--device", "cpu"]
-    assert_refused("train", *arguments, message="--assume names the GPU; omit --device")
-
-
 def test_resume_selects_the_newest_run_with_a_checkpoint(trained_run: RunFolder) -> None:
     shutil.copytree(trained_run.path, "runs/older")
     Path("runs/older/best.safetensors").unlink()
