@@ -6,7 +6,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain, count, islice
 from pathlib import Path
 from typing import TextIO
@@ -74,7 +74,8 @@ class SubwordTokenizer(Tokenizer):
     def size(self) -> int:
         return self._size
 
-    @property
+    @cached_property  # asks about every token, which takes milliseconds
+    @override
     def unknown_ids(self) -> list[int]:
         """<unk>, and the bytes that spell characters outside the vocabulary."""
         return [UNK, *(i for i in range(self.size) if self.processor.is_byte(i))]
