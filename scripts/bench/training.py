@@ -74,13 +74,14 @@ def main() -> None:
     parser.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE")
     parser.add_argument("--big", action="store_true", help="the paper's base model")
     parser.add_argument("--busy", type=int, default=0, metavar="N", help="spinning processes")
+    parser.add_argument("--no-joeynmt", action="store_true", help="it needs its own PyTorch")
     parser.add_argument("--updates", type=int, default=None, help="per round; default 10, big 2")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     config = load_config(COMPARED, [*(BIG if arguments.big else ()), *arguments.set])
     with tempfile.TemporaryDirectory() as scratch:
         device = choose_device(arguments.device)
-        joeynmt = device.type == "cpu" and not arguments.big
+        joeynmt = device.type == "cpu" and not (arguments.big or arguments.no_joeynmt)
         worker = Worker(device)
         trainer = Trainer(config, prepare(config), RunFolder(Path(scratch)), worker)
         epoch = beginning(trainer, arguments.updates or (2 if arguments.big else 10))
