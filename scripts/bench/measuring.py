@@ -99,7 +99,9 @@ def seconds(work: Callable[[], object]) -> float:
 @contextmanager
 def busy(count: int) -> Iterator[None]:
     """Keep this many processors busy within the context, as other programs do."""
-    command = [sys.executable, "-c", "while True: pass"]
+    # They end with this process, even if it is killed.
+    spin = "import os; parent = os.getppid()\nwhile os.getppid() == parent: pass"
+    command = [sys.executable, "-c", spin]
     spinning = [subprocess.Popen(command) for _ in range(count)]
     try:
         yield
