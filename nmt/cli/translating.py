@@ -28,10 +28,12 @@ from nmt.cli.options import (
 )
 from nmt.cli.prompt import converse
 from nmt.cli.writing import align_lines, format_translations, require_plain, write_lines
+from nmt.echo import echo
 from nmt.errors import UserError, require_utf8
 
 if TYPE_CHECKING:
-    from nmt.decoding.translator import Translation
+    from nmt.decoding.translator import Translation, Translator
+    from nmt.runs.folder import RunFolder
 
 _LOG = logging.getLogger(__name__)
 
@@ -44,7 +46,13 @@ def translate(
     run: RunOption = None,
     config: DecodingConfigOption = None,
     input_: Annotated[
-        Path | None, typer.Option("--input", "-i", help="Text file, one sentence per line.")
+        Path | None,
+        typer.Option(
+            "--input",
+            "-i",
+            help="Text file, one sentence per line; or XLIFF, PO or TMX, whose empty targets are "
+            "filled (with --output).",
+        ),
     ] = None,
     output: Annotated[
         Path | None,
@@ -96,6 +104,7 @@ def translate(
     Several runs translate together, as an ensemble.
     Example: nmt translate "Where is the station?"
     """
+    from nmt.config.data import translation_format
     from nmt.files.output_files import require_file
 
     input_, output = (None if path == Path("-") else path for path in (input_, output))
@@ -129,6 +138,16 @@ def translate(
         raise UserError(f"--prefix {prefix}: no such file; with --input, give a line for each")
     if tag and address:
         raise UserError("give either --tag or --address, which is a tag, too")
+    file = None
+    if input_ and translation_format(input_.name):
+        if n_best or scores or alignment or prefix is not None or tag:
+            raise UserError(
+                f"{input_}: a file of a translation tool goes without --n-best, --scores, "
+                "--alignment, --prefix and --tag"
+            )
+        if not output:
+            raise UserError(f"{input_}: name a file to write with --output")
+        file = input_
     engine = "pytorch" if alignment else engine
     runs = find_runs(run, weights)
     tagged = prefix_of(tag, runs[0].config.data)
@@ -147,6 +166,11 @@ def translate(
     )
     if n_best and n_best > translator.decoding.beam_size and not translator.decoding.temperature:
         _LOG.warning(f"--n-best {n_best} raises the beam size to {n_best}")
+    missing: Counter[str] = Counter()
+    if file and output:
+        _fill(file, output, runs[0], translator, missing)
+        _warn_of_missing(missing)
+        return
     if asked:
         converse(translator, runs[0], n_best, tagged, scores=scores)
         return
@@ -159,13 +183,47 @@ def translate(
     if prefix is not None:
         begun = _input_lines(Path(prefix)) if input_ else [prefix] * len(text or [])
     found = translator.stream(lines, n_best or 1, begun)
-    missing: Counter[str] = Counter()
     found = _reporting(found, missing)
     write_lines(format_translations(found, n_best, scores), output)
+    _warn_of_missing(missing)
+
+
+def _warn_of_missing(missing: Counter[str]) -> None:
     if missing:
         terms = ", ".join(term for term, _ in missing.most_common(5))
         more = ", …" if len(missing) > 5 else ""
         _LOG.warning(f"could not place {missing.total():,} of the glossary's terms: {terms}{more}")
+
+
+def _fill(
+    input_: Path, output: Path, run: "RunFolder", translator: "Translator", missing: Counter[str]
+) -> None:
+    """Fill the empty targets of a translation file; count the terms that translations lack."""
+    from nmt.files.output_files import replacing
+    from nmt.files.small_files import read_small
+    from nmt.progress import with_progress
+    from nmt.serve.served_run import ServedRun
+    from nmt.serve.translation_files import LARGEST, TranslationFile
+
+    try:
+        content = read_small(input_, LARGEST)
+    except OSError as error:
+        raise UserError(f"{input_}: cannot be read ({error.strerror}); check the file") from None
+    served = ServedRun(run.name, run, translator, "")
+    file = TranslationFile(str(input_), content, (served.source, served.target))
+    parts, remembered = [], set()
+    found = with_progress(served.translate_formatted(file.texts), f"writing {output.name}")
+    for number, each in enumerate(found):
+        parts.append(each.parts)
+        if each.from_memory:
+            remembered.add(number)
+        for sentence in each.sentences:
+            missing.update(map(str, sentence.missing_terms))
+    content = file.replace(parts, remembered)
+    with replacing(output.resolve()) as path:
+        path.write_bytes(content)
+    of_memory = f", {len(remembered):,} of them from the memory" if remembered else ""
+    echo(f"filled {len(parts):,} targets{of_memory}; left {file.kept:,} as they were")
 
 
 def _reporting(

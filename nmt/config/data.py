@@ -109,9 +109,8 @@ class CorpusConfig(Section):
     @classmethod
     def _source_follows_from_ending(cls, values: object) -> object:
         if isinstance(values, dict) and "source" not in values:
-            name = str(values.get("path") or values.get("train_path")).lower()
-            found = [each for each, rules in SOURCES.items() if name.endswith(rules.endings)]
-            return {**values, "source": found[0]} if found else values
+            found = translation_format(str(values.get("path") or values.get("train_path")))
+            return {**values, "source": found} if found else values
         return values
 
     def broken_rules(self) -> Iterator[BrokenRule]:
@@ -171,6 +170,12 @@ class CorpusPart(CorpusConfig):
         found = self.path or self.train_path
         first = found[0] if isinstance(found, tuple) else found
         return self.name or (f"{self.source} {first}" if first else self.source)
+
+
+def translation_format(name: str) -> str | None:
+    """Return the source that reads a file of a translation tool, by its ending, or None."""
+    name = name.lower()
+    return next((each for each, rules in SOURCES.items() if name.endswith(rules.endings)), None)
 
 
 class DataConfig(CorpusConfig):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, cast
 from nmt.config.choices import Address
 from nmt.config.data import DataConfig
 from nmt.config.decoding import DecodingConfig
+from nmt.corpus.text.address import addresses
 from nmt.corpus.text.parts import surround
 from nmt.corpus.text.placeholders import fill_placeholders
 from nmt.corpus.text.sentences import SplitText
@@ -160,6 +161,10 @@ class Translator:
         """Return the best translation of each line; that of an empty line is empty."""
         return [options[0] for options in self.n_best(lines, 1)]
 
+    def remembered(self, line: str) -> str | None:
+        """Return the translation of a line from the translation memory, if it is there."""
+        return self._memory.find(split_prefix(self.data, line)[1]) if self._memory else None
+
     def begin(self, sentences: Sequence[str], text: str) -> list[str]:
         """Return the beginning of the translation of each sentence, of a text that begins so."""
         begun = self.split(text).sentences
@@ -198,7 +203,7 @@ class Translator:
         if beginnings is not None:
             return self._n_best(lines, n, beginnings=beginnings)
         if self._memory:
-            known = [self._memory.find(split_prefix(self.data, line)[1]) for line in lines]
+            known = [self.remembered(line) for line in lines]
             rest = iter(self._n_best([x for x, y in zip(lines, known, strict=True) if not y], n))
             return [[Translation(x, 0.0, from_memory=True)] if x else next(rest) for x in known]
         return self._n_best(lines, n)
@@ -374,14 +379,51 @@ class Translator:
         """Search all segments; results are in the given order."""
         bound = [bool(s.part.words or s.terms or s.beginning) for s in segments]
         margin, wanted = self.decoding.new_words_margin, n
-        if avoiding := margin > 0 and self._target_words and not self.decoding.temperature:
+        searching = not self.decoding.temperature  # samples remain as drawn
+        avoiding = margin > 0 and self._target_words and searching
+        if avoiding or (self._address and searching):
             wanted = self.decoding.hypotheses(n)  # of the beam
         free = iter(self._find([*compress(segments, map(not_, bound))], wanted))
         constrained = iter(self._find_constrained([*compress(segments, bound)], wanted))
         found = [next(constrained if is_bound else free) for is_bound in bound]
         if avoiding:
             found = list(map(self._known_words_first, segments, found))
+        if self._address and searching:
+            found = self._address_first(segments, found)
         return [hypotheses[:n] for hypotheses in found]
+
+    def _address_first(
+        self, segments: list[Segment], found: list[list[Hypothesis]]
+    ) -> list[list[Hypothesis]]:
+        """Put hypotheses that address readers in another form than demanded last.
+
+        If the best of a beam does and no other one is better, considers a wider beam.
+        """
+
+        def strays(segment: Segment, hypothesis: Hypothesis) -> int:
+            """Count the other forms; one more if the demanded one is not there, either."""
+            forms = addresses(self._text(segment, hypothesis))
+            others = len(forms - {self._address})
+            return others + (others > 0 and self._address not in forms)
+
+        def reordered(segment: Segment, options: list[Hypothesis]) -> list[Hypothesis]:
+            lost = self._segments.lost
+            return sorted(
+                options,
+                key=lambda h: (not h.complete, lost(segment, h.ids), strays(segment, h)),
+            )
+
+        result = list(map(reordered, segments, found))
+        wrong = [
+            i
+            for i, segment in enumerate(segments)
+            if strays(segment, result[i][0]) and not segment.beginning
+        ]
+        for i, options in zip(
+            wrong, self._find([segments[i] for i in wrong], _WIDE_BEAM), strict=True
+        ):
+            result[i] = reordered(segments[i], [*result[i], *options])
+        return result
 
     def _known_words_first(self, segment: Segment, found: list[Hypothesis]) -> list[Hypothesis]:
         """Put the hypothesis with the fewest words that training lacks first, if it is near."""

@@ -1,4 +1,4 @@
-"""Reads XML from strangers as a stream: in constant memory, without DTDs and entities.
+"""Reads XML from strangers without DTDs and entities: as a stream, or as a whole to change it.
 
 Old tools write control characters, which XML forbids; they are left out.
 """
@@ -7,7 +7,8 @@ import codecs
 import gzip
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
 from xml.parsers import expat
@@ -18,11 +19,13 @@ MOST_UNPACKED = 4 * 2**30  # bytes of a .gz file
 _BLOCK = 2**18  # bytes
 _LONGEST_TOKEN = 2**22  # bytes; expat holds a tag or comment in memory until it ends
 _DEEPEST = 500
+_MOST_WITHIN = 100  # nesting depth in an element that is held in memory
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 _CONTROL_REFERENCES = re.compile(
     r"&#0*(?:[0-8]|1[124-9]|2\d|3[01])(?!\d);|&#x0*(?:[0-8bcef]|1[0-9a-f]);", re.IGNORECASE
 )
 _LONGEST_REFERENCE = 20  # characters
+_TAG = re.compile(rb"""<(?:[^<>"']|"[^"]*"|'[^']*')*>""")
 _DECLARED = re.compile(rb"""^\s*<\?xml[^>]*?encoding\s*=\s*["']([\w.-]{1,40})["']""")
 _BOMS = {
     codecs.BOM_UTF8: "utf-8",
@@ -37,12 +40,14 @@ _ENCODINGS = re.compile(r"utf-8|ascii|iso8859-\d+|cp125\d|koi8-[ru]|gb\w+|big5|s
 class Event(NamedTuple):
     """The start or end of an element, or text within one, which may come in several parts.
 
-    value: the name of the element, with its prefix, or the text
+    value: the name of the element, with its prefix, or the text; place: of the tag in an
+    `XmlDocument`, its first byte and the one after its last
     """
 
     kind: Literal["start", "end", "text"]
     value: str
     attributes: dict[str, str] = {}  # noqa: RUF012 never changed
+    place: tuple[int, int] = (0, 0)
 
 
 def read_xml(path: Path) -> Iterator[Event]:
@@ -74,26 +79,187 @@ def read_xml(path: Path) -> Iterator[Event]:
     yield from events
 
 
+@dataclass
+class Element:
+    """An element of an `XmlDocument`: data[start:end], with its content in data[inner:after]."""
+
+    name: str
+    attributes: Mapping[str, str]
+    start: int
+    inner: int
+    after: int = 0
+    end: int = 0
+    children: "list[Element | str]" = field(default_factory=list)
+
+    @property
+    def local(self) -> str:
+        """Its name without prefix."""
+        return self.name.rpartition(":")[2]
+
+    def own(self, *names: str) -> "list[Element]":
+        """Return the children of these names."""
+        nodes = (child for child in self.children if isinstance(child, Element))
+        return [child for child in nodes if child.local in names]
+
+    def child(self, name: str) -> "Element | None":
+        """Return the first child of a name."""
+        return next(iter(self.own(name)), None)
+
+    def within(self, name: str) -> "Iterator[Element]":
+        """Yield the elements of a name in it, except those within one another."""
+        for child in self.children:
+            if isinstance(child, Element):
+                if child.local == name:
+                    yield child
+                else:
+                    yield from child.within(name)
+
+    def within_all(self) -> "Iterator[Element]":
+        """Yield all elements in it."""
+        for child in self.children:
+            if isinstance(child, Element):
+                yield child
+                yield from child.within_all()
+
+    def attribute(self, name: str) -> str:
+        """Return an attribute, whatever its prefix; "" if it is missing."""
+        return next((v for k, v in self.attributes.items() if k.rpartition(":")[2] == name), "")
+
+    @property
+    def text(self) -> str:
+        """All text in it."""
+        return "".join(x if isinstance(x, str) else x.text for x in self.children)
+
+
+class XmlDocument:
+    """An XML file that is changed in places; all its other bytes stay as they are.
+
+    data: the whole file in UTF-8, without a byte order mark
+    """
+
+    def __init__(self, path: Path, content: bytes):
+        """Decode a file; path: for error messages, which are `UserError`."""
+        self._path = path
+        self._encoding = _encoding(path, content)
+        try:
+            text = content.decode(self._encoding)
+        except UnicodeDecodeError as error:
+            raise _not_decoded(path, error) from None
+        self._mark = text[: text.startswith("\ufeff")]
+        self.data = text.removeprefix(self._mark).encode()
+
+    def events(self) -> Iterator[Event]:
+        """Yield the events of the file, with their places; raises like `read_xml`."""
+        events: list[Event] = []
+        # Of the same length, so that places stay.
+        text = _CONTROLS.sub(_blank, self.data.decode())
+        data = _CONTROL_REFERENCES.sub(_blank, text).encode()
+        parser = _parser(self._path, events, data)
+        try:
+            for start in range(0, len(data), _BLOCK):
+                parser.Parse(data[start : start + _BLOCK], False)
+                yield from events
+                events.clear()
+            parser.Parse(b"", True)
+        except expat.ExpatError as error:
+            raise _invalid(self._path, error) from None
+        yield from events
+
+    def elements(
+        self, names: Collection[str], begin: "Callable[[Element, bool], None] | None" = None
+    ) -> "Iterator[tuple[Element, list[Element]]]":
+        """Yield each element of these names, without prefix, and those around it, outermost first.
+
+        Not those within one another. begin: called for each element around them as it begins, with
+        whether it is the root
+        """
+        around: list[Element] = []
+        open_: list[Element] = []
+        for event in self.events():
+            if event.kind == "text":
+                if open_:
+                    open_[-1].children.append(event.value)
+            elif event.kind == "start":
+                element = Element(event.value, event.attributes, *event.place)
+                if open_:
+                    open_[-1].children.append(element)
+                    if len(open_) > _MOST_WITHIN:
+                        raise UserError(
+                            f"{self._path}: elements are nested too deeply in <{open_[0].name}>"
+                        )
+                if open_ or element.local in names:
+                    open_.append(element)
+                    continue
+                if begin:
+                    begin(element, not around)
+                around.append(element)
+            elif open_:
+                element = open_.pop()
+                element.after, element.end = event.place
+                if not open_:
+                    yield element, list(around)
+            else:
+                around.pop()
+
+    def raw(self, start: int, end: int) -> str:
+        """Return a part of the file as it is written there."""
+        return self.data[start:end].decode()
+
+    def changed(self, edits: Iterable[tuple[int, int, str]]) -> bytes:
+        """Return the file, in its encoding, with data[start:end] replaced for each edit."""
+        pieces, end = [], 0
+        for start, stop, new in sorted(edits, key=lambda edit: edit[:2]):
+            pieces += [self.raw(end, start), new]
+            end = stop
+        text = self._mark + "".join([*pieces, self.raw(end, len(self.data))])
+        return text.encode(self._encoding, "xmlcharrefreplace")
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match.group().encode())
+
+
+def _not_decoded(path: Path, error: UnicodeDecodeError) -> UserError:
+    return UserError(
+        f"{path}: is not valid {error.encoding}, as it claims to be; convert it to UTF-8"
+    )
+
+
 def _invalid(path: Path, error: expat.ExpatError) -> UserError:
     return UserError(f"{path}: is not valid XML: {one_line(error)}; repair it, or export it again")
 
 
-def _parser(path: Path, events: list[Event]) -> expat.XMLParserType:
+def _parser(path: Path, events: list[Event], data: bytes | None = None) -> expat.XMLParserType:
+    """Return a parser that adds to events; data: what it will parse, to find places in it."""
     parser = expat.ParserCreate("utf-8")  # whatever the file declares: `_blocks` decodes it
     parser.buffer_text = True
     depth = 0
+
+    empty: list[bool] = []  # whether each open element consists of one tag
+
+    def place(opens: bool) -> tuple[int, int]:
+        if data is None:
+            return 0, 0
+        start = parser.CurrentByteIndex
+        if not opens and empty.pop():
+            return start, start  # after its tag
+        tag = _TAG.match(data, start)
+        end = tag.end() if tag else start
+        if opens:
+            empty.append(data[end - 2 : end] == b"/>")
+        return start, end
 
     def start(name: str, attributes: dict[str, str]) -> None:
         nonlocal depth
         depth += 1
         if depth > _DEEPEST:
             raise UserError(f"{path}: elements are nested deeper than {_DEEPEST}; repair it")
-        events.append(Event("start", name, attributes))
+        events.append(Event("start", name, attributes, place(True)))
 
     def end(name: str) -> None:
         nonlocal depth
         depth -= 1
-        events.append(Event("end", name))
+        events.append(Event("end", name, {}, place(False)))
 
     def refuse_entity(name: str, *_: object) -> None:
         raise UserError(f"{path}: declares the entity {name}, which may be harmful; remove it")
@@ -102,6 +268,15 @@ def _parser(path: Path, events: list[Event]) -> expat.XMLParserType:
     parser.EndElementHandler = end
     parser.CharacterDataHandler = lambda text: events.append(Event("text", text))
     parser.EntityDeclHandler = refuse_entity
+
+    def refuse_unknown(name: str, *_: object) -> None:
+        raise UserError(
+            f"{path}: line {parser.CurrentLineNumber} uses the entity {name}, which no DTD within "
+            "the file declares; replace it by what it stands for"
+        )
+
+    if data is not None:
+        parser.SkippedEntityHandler = refuse_unknown
     return parser
 
 
@@ -131,9 +306,7 @@ def _blocks(path: Path) -> Iterator[str]:
                 rest += decoder.decode(b"", True)
             yield _clean(rest)
     except UnicodeDecodeError as error:
-        raise UserError(
-            f"{path}: is not valid {error.encoding}, as it claims to be; convert it to UTF-8"
-        ) from None
+        raise _not_decoded(path, error) from None
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or one_line(error)
         raise UserError(f"{path}: cannot be read ({reason}); check or replace the file") from None

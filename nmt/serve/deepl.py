@@ -32,6 +32,17 @@ _ADDRESSES: dict[str, Address | None] = {
 _TARGETS = {"en": ("EN-GB", "EN-US")}  # DeepL's clients refuse a target without a region
 
 
+def _names(value: object) -> object:
+    """Accept names with commas, as DeepL's API does."""
+    given = [value] if isinstance(value, str) else value
+    if isinstance(given, list) and all(isinstance(each, str) for each in given):
+        return [name for each in given for name in each.replace(",", " ").split()]
+    return [] if value is None else value
+
+
+Names = Annotated[list[str], BeforeValidator(_names)]
+
+
 class TextBody(BaseModel):
     """Texts to translate; further fields of DeepL's API are accepted and ignored."""
 
@@ -44,7 +55,11 @@ class TextBody(BaseModel):
         description="`more` for Sie, `less` for du; `prefer_more` and `prefer_less` have no effect "
         "with runs that did not learn forms of address; `default`",
     )
-    tag_handling: Literal["", "html"] | None = Field(None, description="html: keep the markup")
+    tag_handling: Literal["", "html", "xml"] | None = Field(
+        None, description="html, xml: keep the markup"
+    )
+    ignore_tags: Names = Field([], description="xml: elements that stay as they are")
+    splitting_tags: Names = Field([], description="xml: elements that divide the text around them")
 
 
 class DocumentBody(BaseModel):
@@ -164,6 +179,10 @@ async def translate(service: Service, request: Request, body: TextBody) -> TextR
         own = [texts[i] for i in rows]
         if body.tag_handling == "html":
             translated = await service.translator.translate_html(run, own)
+        elif body.tag_handling == "xml":
+            translated = await service.translator.translate_xml(
+                run, own, body.ignore_tags, body.splitting_tags
+            )
         else:
             translated = [each[0] for each in await service.translator.translate(run, own)]
         found |= zip(rows, translated, strict=True)

@@ -12,14 +12,17 @@ from typing import TYPE_CHECKING
 
 import anyio.to_thread
 
+from nmt.config.data import SOURCES
 from nmt.corpus.sources.readers import open_zip
 from nmt.corpus.text.languages import two_letters
+from nmt.errors import UserError
 from nmt.serve.errors import ApiError
 from nmt.serve.formatting import Formatted, Part, has_letters, with_superscripts
 from nmt.serve.plain_text import decode, paragraphs
 from nmt.serve.served_run import ServedRun
 from nmt.serve.subtitles import Subtitles
 from nmt.serve.translating import TextTranslator
+from nmt.serve.translation_files import TranslationFile
 
 if TYPE_CHECKING:
     from docx.document import Document
@@ -62,7 +65,7 @@ async def translate_document(
     kind = _kind(name)
     translated = await KINDS[kind](translator, run, content)
     # Without its mark, other programs may not recognize the encoding.
-    marked = kind != ".docx" and content.startswith(codecs.BOM_UTF8)
+    marked = kind not in _NAME_THEIR_ENCODING and content.startswith(codecs.BOM_UTF8)
     return codecs.BOM_UTF8 + translated if marked else translated
 
 
@@ -71,6 +74,8 @@ def text_of(name: str, content: bytes) -> str:
     kind = _kind(name)
     if kind == ".docx":
         return "\n".join(formatted.text for formatted in _WordFile(content).texts)
+    if kind in _UNITS:
+        return "\n".join(text.text for text in _units(kind, content, None).texts)
     if kind in (".html", ".htm"):
         from nmt.serve.markup import Markup
 
@@ -81,7 +86,7 @@ def text_of(name: str, content: bytes) -> str:
 
 def encoding_of(name: str, content: bytes) -> str:
     """Return the encoding of a text file; "utf-8" for formats that name their own."""
-    return "utf-8" if _kind(name) == ".docx" else decode(content)[1]
+    return "utf-8" if _kind(name) in _NAME_THEIR_ENCODING else decode(content)[1]
 
 
 def _kind(name: str) -> str:
@@ -319,6 +324,29 @@ def _replace_runs(stretch: "list[CT_R]", parts: list[Part]) -> None:
         run.getparent().remove(run)
 
 
+# Not those that are packed.
+_UNITS = [
+    ending for rules in SOURCES.values() for ending in rules.endings if not ending.endswith(".gz")
+]
+_NAME_THEIR_ENCODING = (".docx", *_UNITS)
+
+
+async def _translate_units(
+    kind: str, translator: TextTranslator, run: ServedRun, content: bytes
+) -> bytes:
+    languages = run.source, run.target
+    file = await anyio.to_thread.run_sync(_units, kind, content, languages)
+    found = await translator.translate_formatted(run, file.texts, keep_breaks=True)
+    return await anyio.to_thread.run_sync(file.replace, found)
+
+
+def _units(kind: str, content: bytes, languages: tuple[str, str] | None) -> TranslationFile:
+    try:
+        return TranslationFile(f"document{kind}", content, languages)
+    except UserError as error:
+        raise ApiError(400, f"Invalid request: {error}") from None
+
+
 Translate = Callable[[TextTranslator, ServedRun, bytes], Awaitable[bytes]]
 KINDS: dict[str, Translate] = {
     ".txt": _translate_txt,
@@ -327,4 +355,5 @@ KINDS: dict[str, Translate] = {
     ".html": _translate_html,
     ".htm": _translate_html,
     ".docx": _translate_docx,
+    **{kind: partial(_translate_units, kind) for kind in _UNITS},
 }

@@ -7,13 +7,21 @@ pieces of a translation are parts: texts with the index of the source piece whos
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby, islice
 from operator import itemgetter
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+from nmt.errors import UserError
+
+if TYPE_CHECKING:
+    from nmt.corpus.text.sentences import SplitText
+    from nmt.decoding.translator import Translation
 
 Part = tuple[str, int]  # text, and the index of the piece whose format it gets
 Span = tuple[int, int]  # first character, and the one after the last
@@ -142,6 +150,77 @@ def link_by_position(source: str, translation: str, cuts: Collection[int]) -> Li
         sources, targets = [(0, len(source))], [(0, len(translation))]
     columns, rows = ((np.arange(len(x)) + 0.5) / max(1, len(x)) for x in (sources, targets))
     return Links(sources, targets, -np.abs(rows[:, None] - columns).astype(np.float32))
+
+
+@dataclass(frozen=True)
+class FormattedSentence:
+    """A sentence of a formatted text.
+
+    text: with the tag in front of it, if there is one; start, end: its place in the text, without
+    the tag; owners, marks: as `format_words` takes them
+    """
+
+    text: str
+    start: int
+    end: int
+    owners: list[int]
+    marks: list[tuple[int, int]]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all of it has one format, and there are no marks."""
+        return not self.marks and len(set(self.owners)) == 1
+
+
+def sentences_of(formatted: Formatted, cut: "SplitText", tag: int) -> list[FormattedSentence]:
+    """Return the sentences of a text; tag: the length of the tag that each begins with, or 0."""
+    found = []
+    place = tag + len(cut.gaps[0])
+    for text, gap in zip(cut.sentences, cut.gaps[1:], strict=True):
+        end = place + len(text) - tag
+        owners = [formatted.owners[place]] * tag + formatted.owners[place:end]
+        marks = [(at + tag, mark) for at, mark in formatted.marks_within(place, end)]
+        found.append(FormattedSentence(text, place, end, owners, marks))
+        place = end + len(gap)
+    return found
+
+
+def join_sentences(
+    formatted: Formatted,
+    tag: int,
+    sentences: Sequence[FormattedSentence],
+    translations: Sequence[list[Part] | None],
+) -> list[Part]:
+    """Return the translation of a text; None: of a sentence that stays as it is."""
+    parts = formatted.marks_at_start(tag)
+    place = tag
+    for sentence, translation in zip(sentences, translations, strict=True):
+        parts += formatted.copy(place, sentence.start)
+        kept = translation is None
+        parts += formatted.copy(sentence.start, sentence.end) if kept else translation or []
+        place = sentence.end
+    return merge([*parts, *formatted.copy(place, len(formatted.text))])
+
+
+def format_by(
+    link: "Callable[[str, Translation, Collection[int]], Links | None]",
+    sentence: FormattedSentence,
+    translation: "Translation",
+    formatted: Formatted,
+) -> list[Part]:
+    """Format a sentence's translation by attention, or else by the positions of words.
+
+    link: links words by attention, and raises `UserError` where it is unavailable: for long
+    sentences, with several models, without PyTorch, and if the run has been trained further
+    """
+    if sentence.is_plain:
+        return [(translation.text, sentence.owners[0])]
+    cuts = cuts_between(sentence.owners)
+    links = None
+    with suppress(UserError):
+        links = link(sentence.text, translation, cuts)
+    links = links or link_by_position(sentence.text, translation.text, cuts)
+    return format_words(translation.text, links, sentence.owners, formatted.pieces, sentence.marks)
 
 
 def format_words(

@@ -1,18 +1,20 @@
 """A run as the server uses it; only this module calls the translator."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from nmt.config.choices import Address
 from nmt.corpus.text.placeholders import fill_placeholders
+from nmt.corpus.text.sentences import SplitText
+from nmt.corpus.text.tags import split_prefix
 from nmt.errors import UserError
 from nmt.files.private_paths import public_name
 from nmt.runs.folder import RunFolder
 
 if TYPE_CHECKING:
     from nmt.decoding.translator import Translation, Translator
-    from nmt.serve.formatting import Links
+    from nmt.serve.formatting import Formatted, Links, Part
     from nmt.serve.inspection import Inspection, Step
 
 
@@ -67,6 +69,34 @@ class ServedRun:
         with TORCH_LOCK:
             return inspect(self.translator, model, sentence, translation, probabilities)
 
+    def translate_formatted(self, texts: "Sequence[Formatted]") -> "Iterator[FoundText]":
+        """Translate formatted texts one by one, as the server does for many clients at once.
+
+        A text that is as a whole in the translation memory is taken from there.
+        """
+        from nmt.serve.formatting import format_by, has_letters, join_sentences, sentences_of
+
+        data, translator = self.folder.config.data, self.translator
+        known = [translator.remembered(formatted.text) for formatted in texts]
+        cuts = [
+            SplitText([each.text.strip()], _around(each.text))
+            if hit
+            else translator.split(each.text)
+            for each, hit in zip(texts, known, strict=True)
+        ]
+        asked = (sentence for cut in cuts for sentence in cut.sentences if has_letters(sentence))
+        found = translator.stream(asked)
+        for formatted, cut in zip(texts, cuts, strict=True):
+            tag = len(split_prefix(data, formatted.text)[0])
+            sentences = sentences_of(formatted, cut, tag)
+            best = [next(found)[0] if has_letters(each.text) else None for each in sentences]
+            parts = [
+                format_by(self.link_words, sentence, each, formatted) if each else None
+                for sentence, each in zip(sentences, best, strict=True)
+            ]
+            translations = [each for each in best if each]
+            yield FoundText(join_sentences(formatted, tag, sentences, parts), translations)
+
     def link_words(
         self, sentence: str, translation: "Translation", cuts: Collection[int]
     ) -> "Links | None":
@@ -111,6 +141,25 @@ class ServedRun:
                 "the beam cannot be shown: beam search in PyTorch does not find this translation"
             )
         return steps
+
+
+@dataclass(frozen=True)
+class FoundText:
+    """A translated text; parts: as for `format_words`; sentences: the translation of each."""
+
+    parts: "list[Part]"
+    sentences: "list[Translation]"
+
+    @property
+    def from_memory(self) -> bool:
+        """Whether all of it is from the translation memory."""
+        return all(sentence.from_memory for sentence in self.sentences)
+
+
+def _around(text: str) -> list[str]:
+    """Return the white space before and after a text."""
+    start = len(text) - len(text.lstrip())
+    return [text[:start], text[len(text.rstrip()) :]]
 
 
 def name_runs(runs: Sequence[RunFolder], taken: Collection[str] = ()) -> list[str]:

@@ -1,8 +1,7 @@
 """Translation of whole texts, HTML and formatted text, sentence by sentence."""
 
 import re
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Collection, Sequence
 from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING
@@ -10,17 +9,15 @@ from typing import TYPE_CHECKING
 import anyio.to_thread
 
 from nmt.corpus.text.tags import split_prefix
-from nmt.errors import UserError
 from nmt.serve.batching import Batcher
 from nmt.serve.errors import ApiError
 from nmt.serve.formatting import (
     Formatted,
     Part,
-    cuts_between,
-    format_words,
+    format_by,
     has_letters,
-    link_by_position,
-    merge,
+    join_sentences,
+    sentences_of,
 )
 from nmt.serve.limits import Limits
 from nmt.serve.served_run import ServedRun
@@ -123,57 +120,47 @@ class TextTranslator:
             markup.change_language(run.source, run.target)
         return list(map(str, markups))
 
+    async def translate_xml(
+        self,
+        run: ServedRun,
+        texts: Sequence[str],
+        ignored: Collection[str] = (),
+        dividing: Collection[str] = (),
+    ) -> list[str]:
+        """Translate the text of XML fragments; ignored, dividing: see `XmlMarkup`."""
+        from nmt.serve.xml_markup import XmlMarkup
+
+        def read() -> list[XmlMarkup]:
+            return [XmlMarkup(text, ignored, dividing) for text in texts]
+
+        markups = await anyio.to_thread.run_sync(read)
+        contents = [content for markup in markups for content in markup.texts]
+        found = iter(await self.translate_formatted(run, contents))
+        return [markup.replace([next(found) for _ in markup.texts]) for markup in markups]
+
     async def translate_formatted(
-        self, run: ServedRun, texts: Sequence[Formatted]
+        self, run: ServedRun, texts: Sequence[Formatted], keep_breaks: bool = False
     ) -> list[list[Part]]:
-        """Translate formatted texts; see `format_words`."""
-        # In both HTML and .docx, a line break within text is only a space.
-        cuts = await self.split(run, [_LINE_BREAK.sub(" ", each.text) for each in texts])
+        """Translate formatted texts; see `format_words`.
+
+        keep_breaks: line breaks divide texts, unlike in HTML and .docx, where they are only spaces
+        """
+        plain = [each.text if keep_breaks else _LINE_BREAK.sub(" ", each.text) for each in texts]
+        cuts = await self.split(run, plain)
         found = iter(await self._translate(run, cuts, 1, keep_symbols=True))
         results = []
         for formatted, each in zip(texts, cuts, strict=True):
-            owners = formatted.owners
             # Every sentence begins with the text's tag, if it has one.
             tag = len(split_prefix(run.folder.config.data, formatted.text)[0])
-            place = tag + len(each.gaps[0])
-            parts = [*formatted.marks_at_start(tag), *formatted.copy(tag, place)]
-            for sentence, gap in zip(each.sentences, each.gaps[1:], strict=True):
-                [best] = next(found)
-                end = place + len(sentence) - tag
-                if best is None:
-                    parts += formatted.copy(place, end)
-                else:
-                    own = [owners[place]] * tag + owners[place:end]
-                    marks = [(at + tag, mark) for at, mark in formatted.marks_within(place, end)]
-                    parts += await self._format(run, sentence, best, own, formatted, marks)
-                place = end + len(gap)
-                parts += formatted.copy(end, place)
-            results.append(merge(parts))
+            sentences = sentences_of(formatted, each, tag)
+            translations: list[list[Part] | None] = []
+            for sentence, [best] in zip(sentences, found, strict=False):
+                parts = None
+                if best and sentence.is_plain:
+                    parts = [(best.text, sentence.owners[0])]
+                elif best:
+                    work = partial(format_by, run.link_words, sentence, best, formatted)
+                    parts = await self._batcher.run_in_worker(work)
+                translations.append(parts)
+            results.append(join_sentences(formatted, tag, sentences, translations))
         return results
-
-    async def _format(
-        self,
-        run: ServedRun,
-        sentence: str,
-        translation: "Translation",
-        owners: list[int],
-        formatted: Formatted,
-        marks: list[tuple[int, int]],
-    ) -> list[Part]:
-        """Format a sentence's translation by attention, or else by the positions of words.
-
-        Attention is unavailable for long sentences, with several models, without PyTorch, and if
-        the run has been trained further.
-        """
-        cuts = cuts_between(owners)
-        if not cuts and not marks:
-            return [(translation.text, owners[0])]
-        links = None
-        with suppress(UserError):
-            links = await self._batcher.run_in_worker(
-                partial(run.link_words, sentence, translation, cuts)
-            )
-        links = links or link_by_position(sentence, translation.text, cuts)
-        return await anyio.to_thread.run_sync(
-            format_words, translation.text, links, owners, formatted.pieces, marks
-        )

@@ -335,3 +335,43 @@ def test_what_stands_in_the_memory_is_not_translated(trained_run: RunFolder) -> 
     done = nmt(*arguments, "-v", PAIR[0], "ben swims often!", "")
     assert text(done.stdout) == f"{PAIR[1]}\nBen geht schwimmen!\n\n"
     assert "line 2 is from the memory" in text(done.stderr)
+
+
+PO = """#: a.c
+msgid "Anna sings today."
+msgstr ""
+
+msgid "Ben reads."
+msgstr "Ben liest."
+"""
+
+
+def test_the_empty_targets_of_a_translation_file_are_filled(trained_run: RunFolder) -> None:
+    Path("de.po").write_text(PO)
+    done = nmt("translate", "--run", trained_run.path, "--input", "de.po", "--output", "out.po")
+    assert done.returncode == 0
+    fuzzy = PO.replace("msgid", "#, fuzzy\nmsgid", 1)
+    assert Path("out.po").read_text() == fuzzy.replace('""', '"Anna singt heute."')
+
+
+def test_a_translation_file_is_filled_from_the_memory_first(trained_run: RunFolder) -> None:
+    unit = "<trans-unit id='1'><source>Anna <g id='1'>sings</g> today.</source></trans-unit>"
+    file = f"<file source-language='en' target-language='de'><body>{unit}</body></file>"
+    Path("a.xlf").write_text(f"<xliff version='1.2'>{file}</xliff>")
+    Path("m.tsv").write_text("Anna sings today\tHeute singt Anna")
+    given = ["--memory", "m.tsv", "--input", "a.xlf", "--output", "b.xlf"]
+    assert nmt("translate", "--run", trained_run.path, *given).returncode == 0
+    written = Path("b.xlf").read_text()
+    assert 'state-qualifier="leveraged-tm"' in written
+    assert "</g>" in written.partition("<target")[2]
+    assert "Heute" in written
+
+
+def test_a_translation_file_needs_an_output_and_fits_few_options(trained_run: RunFolder) -> None:
+    Path("de.po").write_text(PO)
+    given = ["translate", "--run", trained_run.path, "--input", "de.po"]
+    assert_refused(*given, message="--output")
+    assert_refused(*given, "--output", "out.po", "--scores", message="--scores")
+    Path("bad.po").write_text('msgid "a')
+    assert_refused(*given[:-1], "bad.po", "--output", "out.po", message="line 1")
+    assert not Path("out.po").exists()

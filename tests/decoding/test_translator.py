@@ -811,6 +811,36 @@ def test_a_form_of_address_is_a_tag_of_every_part(subwords, translator):
     assert made.segments(tag_prefix(data, "du") + "Ben")[0].prefix == tag_prefix(data, "du")
 
 
+@pytest.mark.parametrize(
+    ("address", "texts", "chosen", "searches"),
+    [
+        ("sie", ["Hast du Zeit?", "Haben Sie Zeit?"], 1, 1),
+        ("du", ["Hast du Zeit?", "Haben Sie Zeit?"], 0, 1),
+        ("sie", ["Hast du Zeit?", "Ist Zeit?", "Haben Sie Zeit?"], 1, 1),
+        ("sie", ["Hast du Ihr Buch?", "Haben Sie Ihr Buch?"], 1, 1),
+        ("sie", ["Hast du Zeit?", "Hast du?", "Habt ihr Zeit?", "Haben Sie Zeit?"], 3, 2),
+        ("sie", ["Hast du Zeit?", "Hast du?"], 0, 2),
+        ("sie", ["Ben liest.", "Haben Sie Zeit?"], 0, 1),
+    ],
+)
+def test_a_hypothesis_with_the_demanded_address_comes_first(
+    subwords, translator, address, texts, chosen, searches
+):
+    search = ScriptedSearch(lambda ids: [subwords.target.encode(text) for text in texts])
+    data = DataConfig(address=True)
+    made = translator(subwords, data=data, search=search, beam_size=3).adapted(address=address)
+    assert made.translate(["Anna sings"])[0].text == texts[chosen]
+    assert len(search.asked) == searches  # another one with a wider beam, if all have other forms
+
+
+def test_samples_stay_in_their_order_whatever_their_address(subwords, translator):
+    texts = ["Hast du Zeit?", "Haben Sie Zeit?"]
+    search = ScriptedSearch(lambda ids: [subwords.target.encode(text) for text in texts])
+    data = DataConfig(address=True)
+    made = translator(subwords, data=data, search=search, temperature=1)
+    assert made.adapted(address="sie").translate(["Anna sings"])[0].text == texts[0]
+
+
 def test_a_model_without_forms_of_address_refuses_them(subwords, translator):
     with pytest.raises(UserError, match="--address sie"):
         translator(subwords).adapted(address="sie")

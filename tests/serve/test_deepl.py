@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from io import BytesIO
+from pathlib import Path
 
 import deepl
 import pytest
@@ -32,14 +33,25 @@ def test_the_official_client_translates(api: deepl.DeepLClient) -> None:
     assert [each.detected_source_lang for each in several][:2] == ["EN", "DE"]
     marked = api.translate_text(f"<p>{SENTENCE}</p>", tag_handling="html", **TO_GERMAN)
     assert str(marked) == f"<p>{GERMAN}</p>"
+    xml = f"<a>{SENTENCE}</a><b>Anna <c>sings</c> <x id='1'/>today.</b><code>Anna sings.</code>"
+    found = api.translate_text(xml, tag_handling="xml", ignore_tags=["code"], **TO_GERMAN)
+    assert str(found) == (
+        f"<a>{GERMAN}</a><b>Anna <c>singt</c> <x id='1'/>heute.</b><code>Anna sings.</code>"
+    )
+    with pytest.raises(deepl.DeepLException, match="XML"):
+        api.translate_text("<a>", tag_handling="xml", **TO_GERMAN)
     assert api.get_usage().character.count > 0
 
 
-def test_the_official_client_translates_documents(api: deepl.DeepLClient) -> None:
-    translated = BytesIO()
-    given = BytesIO(f"{SENTENCE}\n".encode())
-    api.translate_document(given, translated, filename="a.txt", **TO_GERMAN)
-    assert translated.getvalue().decode() == f"{GERMAN}\n"
+def test_the_official_client_translates_documents(api: deepl.DeepLClient, tmp_path: Path) -> None:
+    po = 'msgid "Anna sings today."\nmsgstr ""\n'
+    for name, content in (("a.txt", SENTENCE), ("de.po", po)):
+        given, translated = tmp_path / name, tmp_path / f"translated-{name}"
+        given.write_text(content)
+        api.translate_document_from_filepath(given, translated, **TO_GERMAN)
+        assert GERMAN in translated.read_text()
+    as_bytes = api.translate_document_upload(SENTENCE, filename="a.txt", **TO_GERMAN)
+    assert api.translate_document_get_status(as_bytes).ok
     with pytest.raises(deepl.DeepLException):
         api.translate_document_download(deepl.DocumentHandle("x", "y"), BytesIO())
 

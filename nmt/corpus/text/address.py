@@ -35,11 +35,20 @@ _EVIDENCE: dict[Address, re.Pattern[str]] = {
 }
 
 
+def addresses(text: str) -> set[Address]:
+    """Return all forms in which a German text addresses its readers, as far as that is sure.
+
+    >>> sorted(addresses("Kannst du mir Ihr Buch geben?"))
+    ['du', 'sie']
+    """
+    return {each for each, pattern in _EVIDENCE.items() if pattern.search(text)}
+
+
 def address(text: str) -> Address | None:
     """Return how a German text addresses its reader; None if it does not, or that is unsure.
 
     >>> address("Haben Sie Zeit?"), address("Sie haben Zeit.")
     ('sie', None)
     """
-    found = [each for each, pattern in _EVIDENCE.items() if pattern.search(text)]
-    return found[0] if len(found) == 1 else None
+    found = addresses(text)
+    return found.pop() if len(found) == 1 else None

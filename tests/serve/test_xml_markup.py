@@ -1,0 +1,55 @@
+"""Fragments of XML: text is translated, tags stay, and elements may be left alone or divide."""
+
+import pytest
+
+from nmt.serve.errors import ApiError
+from nmt.serve.xml_markup import XmlMarkup
+
+
+def capitals(xml: str, **options: list[str]) -> str:
+    markup = XmlMarkup(xml, **options)
+    return markup.replace(
+        [
+            [
+                (piece.upper() if piece.isascii() else piece, i)
+                for i, piece in enumerate(each.pieces)
+            ]
+            for each in markup.texts
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("xml", "expected"),
+    [
+        ("Save &amp; <b>go</b>", "SAVE &amp; <b>GO</b>"),
+        ("<p>One <i>two</i></p> <p>Three</p>", "<p>ONE <i>TWO</i></p> <p>THREE</p>"),
+        ("one<x id='1'/> two<!-- no -->", "ONE<x id='1'/> TWO"),
+        ("12 <b>%</b>", "12 <b>%</b>"),
+        ("", ""),
+    ],
+)
+def test_text_is_translated_and_tags_stay(xml: str, expected: str) -> None:
+    assert capitals(xml) == expected
+
+
+def test_text_around_inline_tags_is_one_text() -> None:
+    assert [each.text for each in XmlMarkup("a <b>c</b> d").texts] == ["a c d"]
+    assert [each.text for each in XmlMarkup("<p>a</p><p>b</p>").texts] == ["a", "b"]
+
+
+def test_elements_may_divide_the_text_or_stay_as_they_are() -> None:
+    assert [x.text for x in XmlMarkup("a <p>c</p> d", dividing=["p"]).texts] == ["a ", "c", " d"]
+    assert capitals("a <p>c</p> d", dividing=["p"]) == "A <p>C</p> D"
+    assert capitals("a <p>c</p> d", ignored=["p"]) == "A <p>c</p> D"
+
+
+@pytest.mark.parametrize("xml", ["<a>", "a < b", "</nmt><nmt>", "&unknown;", "<a>" * 200, "\ud800"])
+def test_what_is_not_xml_is_refused(xml: str) -> None:
+    with pytest.raises(ApiError):
+        XmlMarkup(xml)
+
+
+def test_large_fragments_take_little_time() -> None:
+    xml = "a <x/> <b>c</b>, " * 5000
+    assert capitals(xml) == xml.replace("a ", "A ").replace(">c<", ">C<")
