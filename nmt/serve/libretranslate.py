@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from typing_extensions import NotRequired, TypedDict
 
+from nmt.config.choices import Address
 from nmt.corpus.text.languages import language_name
 from nmt.serve.detection import Detected
 from nmt.serve.documents import KINDS, encoding_of, text_of, translate_document
@@ -62,6 +63,10 @@ class FileBody(_Body):
     file: Annotated[UploadFile, BeforeValidator(lambda value: value)]
     source: LanguageCode
     target: LanguageCode
+    glossary: str | None = Field(
+        None, description="terms, as for /v1/translate; only of nmt, not of LibreTranslate"
+    )
+    address: Address | None = Field(None, description="as for /v1/translate")
 
 
 class Detection(TypedDict):
@@ -252,6 +257,7 @@ async def translate_file(service: Service, request: Request, body: FileBody) -> 
         translated = content
     else:
         run = service.run_between(source, body.target)
+        run = await service.adapted(run, body.glossary, body.address)
         translated = await translate_document(service.translator, run, name, content)
     stem, _, ending = name.rpartition(".")
     new_name = f"{stem}_{body.target}.{ending}"

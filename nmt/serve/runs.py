@@ -26,12 +26,16 @@ if TYPE_CHECKING:
 
 
 class RunRow(TypedDict):
-    """Summary of a run; null for values that do not exist yet. seconds: since its last change."""
+    """Summary of a run; null for values that do not exist yet.
+
+    address: whether it learned forms of address; seconds: since its last change
+    """
 
     name: str
     served: bool
     source: str
     target: str
+    address: bool
     config: str
     data: str
     parameters: int | None
@@ -84,6 +88,7 @@ def list_runs(service: "Service") -> list[RunRow]:
                 "served": name in service.runs,
                 "source": data.source_language,
                 "target": data.target_language,
+                "address": data.address,
                 "config": PurePath(found.config).name if found.config else NOTHING,
                 "data": f"{_corpora(data)}, {found.pairs:,} pairs",
                 "parameters": found.parameters,
@@ -104,6 +109,7 @@ def _unreadable(service: "Service", name: str) -> RunRow:
         "served": True,
         "source": served.source,
         "target": served.target,
+        "address": False,
         "config": NOTHING,
         "data": NOTHING,
         "parameters": None,

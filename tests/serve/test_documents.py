@@ -449,3 +449,28 @@ def test_a_document_that_understates_its_size_does_not_fill_the_memory(
     tracemalloc.stop()
     assert answer.status_code == 400
     assert peak < 50_000_000
+
+
+def test_files_of_translation_tools_are_filled(client: TestClient) -> None:
+    unit = "<trans-unit id='1'><source>Anna <g id='1'>sings</g> today.</source>{}</trans-unit>"
+    file = "<xliff version='1.2'><file source-language='en' target-language='de'>{}</file></xliff>"
+    found = translate(client, "a.xlf", file.format(unit.format("")).encode()).decode()
+    assert "Anna <g id='1'>singt</g> heute.</target>" in found
+    po = 'msgid "Ben reads often."\nmsgstr "{}"\n'
+    found = translate(client, "de.po", b"\xef\xbb\xbf" + po.format("").encode()).decode()
+    assert found == "\ufeff#, fuzzy\n" + po.format("Ben liest oft.")
+    answer = client.post("/translate_file", data=PAIR, files={"file": ("a.tmx", b"<tmx>")})
+    assert answer.status_code == 400
+    data = {"source": "auto", "target": "de"}
+    files = {"file": ("de.po", po.format("").encode())}
+    assert client.post("/translate_file", data=data, files=files).status_code == 200
+
+
+def test_documents_follow_terms(client: TestClient) -> None:
+    data = {**PAIR, "glossary": "today\tnachts"}
+    files = {"file": ("a.txt", b"Anna sings today.")}
+    answer = client.post("/translate_file", data=data, files=files)
+    found = client.get(urlsplit(answer.json()["translatedFileUrl"]).path)
+    assert "nachts" in found.text
+    refused = client.post("/translate_file", data={**PAIR, "address": "sie"}, files=files)
+    assert refused.status_code == 400

@@ -583,6 +583,43 @@ def test_a_document_is_translated_and_fetched(page: Page, server: Running) -> No
     assert Path(download.value.path()).read_text(encoding="utf-8") == GERMAN
 
 
+def test_terms_are_followed_and_remembered(page: Page, server: Running) -> None:
+    type_sentence(page, server)
+    page.locator("#terms-card summary").click()
+    page.locator("#terms").fill("today = nachts\nunfinished")
+    expect(page.locator("#output")).to_contain_text("nachts", timeout=WAIT)
+    expect(page.locator("#terms-count")).to_have_text("(1)")
+    content = {"name": "a.txt", "mimeType": "text/plain", "buffer": SENTENCE.encode()}
+    page.locator("#files").set_input_files([content])
+    with page.expect_download() as download:
+        page.get_by_role("link", name="a_de.txt").click()
+    assert "nachts" in Path(download.value.path()).read_text(encoding="utf-8")
+    page.reload()
+    expect(page.locator("#output")).to_contain_text("nachts", timeout=WAIT)
+    page.locator("#terms-card summary").click()
+    page.locator("#terms").fill("")
+    expect(page.locator("#output")).to_have_text(GERMAN, timeout=WAIT)
+    expect(page.get_by_label("Address readers")).to_be_hidden()  # this run has not learned them
+
+
+def test_the_form_of_address_is_sent_and_remembered(page: Page, server: Running) -> None:
+    def with_address(route: Route) -> None:
+        answer = route.fetch()
+        runs = [{**each, "address": True} for each in answer.json()]
+        route.fulfill(response=answer, json=runs)
+
+    page.route("**/v1/runs", with_address)
+    type_sentence(page, server)
+    sent = page.get_by_label("Address readers")
+    with page.expect_request(lambda request: "sie" in (request.post_data or "")):
+        sent.select_option("Sie")
+    expect(page.locator("#problem")).to_contain_text("forms of address")
+    page.reload()
+    expect(page.get_by_label("Address readers")).to_be_visible()
+    expect(page.get_by_label("Address readers")).to_have_value("sie")
+    page.unroute_all(behavior="ignoreErrors")
+
+
 def test_text_is_counted_and_cleared(page: Page, server: Running) -> None:
     type_sentence(page, server)
     expect(page.locator("#counter")).to_have_text(f"{len(SENTENCE)} of 100,000 characters")

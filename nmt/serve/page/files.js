@@ -3,8 +3,8 @@
 import { call } from "./api.js";
 import { h } from "./dom.js";
 
-// selected: returns the run to translate with, or undefined
-export function filesCard(selected) {
+// selected: returns the run to translate with, or undefined; wishes: further fields of the request
+export function filesCard(selected, wishes) {
   const input = h("input", { type: "file", id: "files", multiple: true, class: "visually-hidden" });
   const formats = h("span", { class: "small muted" });
   const list = h("ul", { class: "files", "aria-live": "polite" });
@@ -27,6 +27,7 @@ export function filesCard(selected) {
     form.append("file", file);
     form.append("source", run.source);
     form.append("target", run.target);
+    for (const [name, value] of Object.entries(wishes())) form.append(name, value);
     try {
       const found = await call("/translate_file", form, undefined, file);
       const { pathname } = new URL(found.translatedFileUrl);

@@ -1,9 +1,10 @@
 // The view Translate: text, translation, and inspection.
 
-import { call, latest } from "./api.js";
+import { call, latest, stored } from "./api.js";
 import { drawHeat, drawLines } from "./attention.js";
 import { debounced, h, percent, shorten } from "./dom.js";
 import { filesCard } from "./files.js";
+import { termsCard } from "./terms.js";
 import { bothSides, cut, probability, weights } from "./words.js";
 
 const MOST_INSPECTED = 20; // sentences; the server has the same limit
@@ -24,6 +25,11 @@ export function start(main, query) {
   // ------------------------------------------------------------------------------- the two texts
   const run = h("select", { id: "run" });
   const swap = h("button", { type: "button", hidden: true, title: "Translate the translation back" }, "⇄ Swap");
+  const address = h("select", { id: "address" },
+    h("option", { value: "" }, "as the model chooses"), h("option", { value: "du" }, "du"),
+    h("option", { value: "ihr" }, "ihr (several people)"), h("option", { value: "sie" }, "Sie"));
+  const addressField = h("label", { hidden: true }, "Address readers ", address);
+  address.value = stored("localStorage", "address");
   const text = h("textarea", { id: "text", dir: "auto", "aria-label": "Text to translate", placeholder: "Type a sentence", spellcheck: "false" });
   const notes = h("p", { class: "small muted", id: "notes", role: "status" });
   const output = h("div", { class: "output", id: "output", dir: "auto", "aria-live": "polite", "aria-label": "Translation", role: "group" });
@@ -63,19 +69,22 @@ export function start(main, query) {
         h("thead", {}, h("tr", {}, h("th", {}, "Hypothesis"), h("th", { class: "number" }, "Log-probability"), h("th", {}, "Fate"))), hypotheses))),
   );
   const beam = inside.querySelector("#beam");
-  const files = filesCard(() => selected());
+  const terms = termsCard(() => translateSoon());
+  const files = filesCard(() => selected(), () => wishes());
   main.append(
     h("h1", { class: "visually-hidden" }, "Translate"),
-    h("div", { class: "bar" }, h("label", {}, "Run ", run), swap,
+    h("div", { class: "bar" }, h("label", {}, "Run ", run), swap, addressField,
       h("label", {}, shade, " Shade uncertain words")),
     h("div", { class: "pair" },
       h("section", { class: "card" }, source, text, examples, otherLanguage, h("div", { class: "bar below" }, counter, h("span", { class: "end" }, clear))),
       h("section", { class: "card" }, target, output, notes, h("div", { class: "bar below" }, copied, h("span", { class: "end" }, copy, link)))),
-    inside, files.card,
+    terms.card, inside, files.card,
   );
 
   const names = new Intl.DisplayNames(["en"], { type: "language" });
   const selected = () => state.runs.find((each) => each.name === run.value);
+  // How the user wants it translated; the server takes these fields with each request.
+  const wishes = () => ({ ...terms.wishes(), ...(addressField.hidden || !address.value ? {} : { address: address.value }) });
   const reverse = () => state.runs.find((each) => selected() && each.source === selected().target && each.target === selected().source);
 
   function nameLanguages() {
@@ -83,6 +92,8 @@ export function start(main, query) {
     source.textContent = found ? names.of(found.source) : "Text";
     target.textContent = found ? names.of(found.target) : "Translation";
     swap.hidden = !reverse();
+    addressField.hidden = !found?.address;
+    terms.show(found);
     showExamples(found);
   }
 
@@ -123,7 +134,11 @@ export function start(main, query) {
     if (first) first.tabIndex = 0;
     if (!state.sentences.length) output.append(h("span", { class: "empty" }, "The translation appears here."));
     which.replaceChildren(...state.sentences.map((each, i) => h("option", { value: i }, `${i + 1}: ${shorten(each.source, 60)}`)));
-    notes.textContent = describeDoubts(state.sentences.map((each) => each.translations[0]));
+    const missing = state.sentences.flatMap((each) => each.missing_terms ?? []);
+    notes.textContent = [
+      describeDoubts(state.sentences.map((each) => each.translations[0])),
+      missing.length ? `Terms that could not be placed: ${[...new Set(missing)].join(", ")}.` : "",
+    ].filter(Boolean).join(" ");
     showProbabilities();
   }
 
@@ -131,6 +146,7 @@ export function start(main, query) {
     const unknown = [...new Set(best.flatMap((each) => each.unknown))].slice(0, 20);
     return [
       best.every((each) => each.complete && each.in_proportion) ? "" : "Words may be missing: the length of the translation is unusual.",
+      best.some((each) => each.from_memory) ? "Taken from the translation memory, in whole or in part." : "",
       best.some((each) => each.parts > 1) ? "A long sentence was translated in parts." : "",
       unknown.length ? `The model cannot read: ${unknown.join(" ")}` : "",
     ].filter(Boolean).join(" ");
@@ -267,8 +283,8 @@ export function start(main, query) {
     const value = text.value;
     if (!output.isConnected) return; // another view is shown; leave its address alone
     if (!run.value) return loadRuns(); // it translates
-    if (state.asked === linkOf(value)) return;
-    const asked = linkOf(value);
+    const asked = askedFor(value);
+    if (state.asked === asked) return;
     state.asked = asked;
     history.replaceState(null, "", addressOf(value));
     output.classList.remove("stale");
@@ -285,7 +301,7 @@ export function start(main, query) {
     }
     output.classList.add("busy");
     // Alternatives take longer, and only the inspection shows them.
-    const body = { text: value, run: run.value, n_best: countSentences(value) > MOST_INSPECTED ? 1 : OPTIONS };
+    const body = { text: value, run: run.value, n_best: countSentences(value) > MOST_INSPECTED ? 1 : OPTIONS, ...wishes() };
     const found = await ask("/v1/translate", body);
     if (state.asked !== asked) return; // another text or run has been asked for meanwhile
     output.classList.remove("busy");
@@ -330,6 +346,8 @@ export function start(main, query) {
 
   const linkOf = (value) => (value.trim() ? `#/translate?${new URLSearchParams({ run: run.value, text: value })}` : "#/translate");
 
+  const askedFor = (value) => linkOf(value) + JSON.stringify(wishes());
+
   const addressOf = (value) => (linkOf(value).length > LONGEST_ADDRESS ? "#/translate" : linkOf(value));
 
   async function copyText(value, done) {
@@ -354,7 +372,7 @@ export function start(main, query) {
     clear.hidden = !text.value;
     if (text.value) examples.hidden = true;
     else otherLanguage.hidden = true;
-    copy.disabled = swap.disabled = state.shown !== linkOf(text.value);
+    copy.disabled = swap.disabled = state.shown !== askedFor(text.value);
     link.disabled = linkOf(text.value).length > LONGEST_ADDRESS;
   }
 
@@ -368,6 +386,7 @@ export function start(main, query) {
   text.addEventListener("input", () => { showCurrent(); translateSoon(); });
   text.addEventListener("keydown", (event) => { if (event.key === "Escape" && text.value) { event.preventDefault(); empty(); } });
   clear.addEventListener("click", empty);
+  address.addEventListener("change", () => { stored("localStorage", "address", address.value); showCurrent(); translate(); });
   run.addEventListener("change", () => { nameLanguages(); showCurrent(); translate(); });
   swap.addEventListener("click", () => {
     const translated = translation();
