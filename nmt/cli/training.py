@@ -254,6 +254,14 @@ def average(
 
 def datastore(
     run: RunArgument = None,
+    from_: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            help="Build it from this translation memory (TMX, XLIFF, PO, or with tabs) instead of "
+            "the run's corpus.",
+        ),
+    ] = None,
     weights: WeightsOption = "best",
     set_: Annotated[
         list[str] | None,
@@ -276,7 +284,7 @@ def datastore(
     """Build the datastore for nearest-neighbour translation (decoding.knn_k).
 
     `nmt train` builds it if the configuration sets decoding.knn_k.
-    Use this command for other runs or other weights. It needs the corpus.
+    Use this command for other runs or other weights. It needs the corpus, or --from MEMORY.
     Example: nmt datastore runs/sample
     """
     from nmt.config.data import CORPUS_PATHS
@@ -285,7 +293,7 @@ def datastore(
     from nmt.device import choose_device
     from nmt.errors import no_such_weights
     from nmt.files.output_files import require_file
-    from nmt.training.fill_datastore import fill_datastore
+    from nmt.training.fill_datastore import fill_datastore, fill_from_memory
     from nmt.training.fine_tuning import config_from
 
     file = f"{weights}.safetensors"
@@ -293,6 +301,8 @@ def datastore(
     if not opened.weights(weights).exists():
         raise no_such_weights(opened.weights(weights))
     require_file(opened.datastore)
+    if from_ and set_:
+        raise UserError("--set is for the run's corpus, so it does not work with --from")
     for change in set_ or []:
         paths = {"tokenizer.run", *(f"data.{name}" for name in (*CORPUS_PATHS, "corpora"))}
         if change.partition("=")[0].strip() not in paths:
@@ -300,11 +310,18 @@ def datastore(
                 f"--set {change}: only data.path, the other paths of data, data.corpora and "
                 "tokenizer.run can be set here"
             )
+    if from_ and config:
+        raise UserError("give either --from, a translation memory, or --config")
+    if from_:
+        with opened.held():
+            filled = fill_from_memory(opened, from_, weights, choose_device(device))
+        echo(f"{len(filled):,} positions in {opened.datastore}")
+        return
     if opened.config.data.source == "imported":
         if not config:
             raise UserError(
                 f"{opened.path}: the text that an imported model was trained on is unknown; name "
-                "pairs of your own with --config"
+                "pairs of your own with --config or --from"
             )
         settings = config_from(opened, weights, load_config(config), set_ or [])
         prepared = prepare(settings)

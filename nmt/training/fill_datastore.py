@@ -1,19 +1,24 @@
-"""Builds the datastore of a run from its training text."""
+"""Builds the datastore of a run from its training text, or from a translation memory."""
+
+from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from nmt.config.choices import Weights
+from nmt.config.data import CorpusConfig, translation_format
 from nmt.corpus.prepared import PreparedData
 from nmt.corpus.preparing.manifest import read_manifest, require_same_data
+from nmt.corpus.preparing.prepare import prepare
 from nmt.decoding.search.datastore import Datastore
 from nmt.errors import UserError
 from nmt.files.checksums import identity
-from nmt.files.output_files import replacing
+from nmt.files.output_files import replacing, temporary_folder
 from nmt.model.weights import load_weights
 from nmt.progress import Bar, elapsed
 from nmt.runs.folder import RunFolder
 from nmt.training.batches import batches_of
+from nmt.training.fine_tuning import config_from
 from nmt.training.loss import at_labels
 
 _LARGEST = 4 * 2**30  # bytes of keys; filling takes twice as many
@@ -27,10 +32,36 @@ def fill_datastore(
     Raises `UserError` if the datastore would be too large, or if the data has been prepared again
     from another corpus. Those of an imported run are new to it.
     """
-    config, tokenizers = run.config, prepared.tokenizers
-    if config.data.source != "imported":  # of which the corpus is not known
+    if run.config.data.source != "imported":  # of which the corpus is not known
         now = read_manifest(prepared.folder)
         require_same_data(run.data, now.fingerprint if now else "")
+    return _fill(run, prepared, weights, device)
+
+
+def fill_from_memory(
+    run: RunFolder, memory: Path, weights: Weights, device: torch.device
+) -> Datastore:
+    """Run the model on the units of a memory instead, which may be any file that trains a run.
+
+    Raises `UserError` if the memory is faulty, or the datastore would be too large.
+    """
+    if not memory.is_file():
+        raise UserError(f"{memory}: no such file; give a TMX, XLIFF or PO file, or one with tabs")
+    path = memory.resolve()
+    config = config_from(run, weights, None, [])
+    fields = {name: field.default for name, field in CorpusConfig.model_fields.items()}
+    fields |= {"source": translation_format(path.name) or "tsv", "corpora": ()}
+    # Nothing is held out: validation and test are not used.
+    fields |= {f"{part}_path": path for part in ("train", "validation", "test")}
+    config = config.model_copy(update={"data": config.data.model_copy(update=fields)})
+    with temporary_folder() as folder:
+        return _fill(run, prepare(config, folder / "prepared"), weights, device)
+
+
+def _fill(
+    run: RunFolder, prepared: PreparedData, weights: Weights, device: torch.device
+) -> Datastore:
+    config, tokenizers = run.config, prepared.tokenizers
     sizes = tokenizers.source.size, tokenizers.target.size
     require_room(prepared, config.model.d_model)
     path = run.weights(weights)

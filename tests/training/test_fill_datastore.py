@@ -18,7 +18,7 @@ from nmt.errors import UserError
 from nmt.runs.folder import RunFolder
 from nmt.training import fill_datastore as module
 from nmt.training.batches import Batch
-from nmt.training.fill_datastore import fill_datastore
+from nmt.training.fill_datastore import fill_datastore, fill_from_memory
 from nmt.training.train import train
 
 CPU = torch.device("cpu")
@@ -51,6 +51,23 @@ def test_training_builds_the_datastore_if_configured(toy_config: MakeConfig) -> 
 
 def test_without_neighbours_no_datastore_is_built(toy_config: MakeConfig) -> None:
     assert not train(toy_config(), Path("run")).datastore.exists()
+
+
+def test_a_memory_fills_the_datastore_and_decides_between_translations(
+    toy_config: MakeConfig,
+) -> None:
+    run = train(toy_config(training={"epochs": 1}), Path("run"))
+    unit = "<tuv lang='en'><seg>{}</seg></tuv><tuv lang='de'><seg>{}</seg></tuv>"
+    target = "Ida tanzt oft."
+    body = unit.format("Anna sings today.", target)
+    Path("memory.tmx").write_text(f"<tmx><body><tu>{body}</tu></body></tmx>")
+    filled = fill_from_memory(run, Path("memory.tmx"), "best", CPU)
+    neighbours = ["decoding.knn_k=4", "decoding.knn_weight=0.99", "decoding.knn_temperature=0.1"]
+    translator = load_translator(run, device=CPU, overrides=neighbours)
+    assert [each.text for each in translator.translate(["Anna sings today."])] == [target]
+    assert len(filled) == len(translator.tokenizers.target.encode(target)) + 1
+    with pytest.raises(UserError, match=r"no\.tmx"):
+        fill_from_memory(run, Path("no.tmx"), "best", CPU)
 
 
 def test_a_datastore_for_other_weights_replaces_it(toy_config: MakeConfig) -> None:
