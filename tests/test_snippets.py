@@ -79,6 +79,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory, toy_corpus: Path) -> Path:
         "<tmx><body><tu><tuv lang='en'><seg>a</seg></tuv><tuv lang='de'><seg>b</seg></tuv></tu>"
     )
     (folder / "memory.tmx").write_text(f"{memory}</body></tmx>", encoding="utf-8")
+    unit = "<trans-unit id='1'><source>Where is the station?</source></trans-unit>"
+    file = f"<file source-language='en'><body>{unit}</body></file>"
+    (folder / "site.xlf").write_text(f"<xliff version='1.2'>{file}</xliff>", encoding="utf-8")
     (folder / "terms.tsv").write_text("station\tHalt\n", encoding="utf-8")
     write_multi30k(folder / "multi30k", pairs)
     with pytest.MonkeyPatch.context() as patch:
