@@ -67,9 +67,7 @@ def read_xml(path: Path) -> Iterator[Event]:
         except expat.ExpatError as error:
             raise _invalid(path, error) from None
         if size - parser.CurrentByteIndex > _LONGEST_TOKEN + len(data):
-            raise UserError(
-                f"{path}: line {parser.CurrentLineNumber} has an endless tag; repair it"
-            )
+            raise _endless(path, parser)
         yield from events
         events.clear()
     try:
@@ -158,6 +156,8 @@ class XmlDocument:
         try:
             for start in range(0, len(data), _BLOCK):
                 parser.Parse(data[start : start + _BLOCK], False)
+                if start - parser.CurrentByteIndex > _LONGEST_TOKEN:
+                    raise _endless(self._path, parser)
                 yield from events
                 events.clear()
             parser.Parse(b"", True)
@@ -223,6 +223,10 @@ def _not_decoded(path: Path, error: UnicodeDecodeError) -> UserError:
     return UserError(
         f"{path}: is not valid {error.encoding}, as it claims to be; convert it to UTF-8"
     )
+
+
+def _endless(path: Path, parser: expat.XMLParserType) -> UserError:
+    return UserError(f"{path}: line {parser.CurrentLineNumber} has an endless tag; repair it")
 
 
 def _invalid(path: Path, error: expat.ExpatError) -> UserError:

@@ -5,7 +5,7 @@ import pytest
 
 from nmt.errors import UserError
 from nmt.files import xml_files
-from nmt.files.xml_files import read_xml
+from nmt.files.xml_files import XmlDocument, read_xml
 
 
 def text_of(path: Path) -> str:
@@ -83,6 +83,8 @@ def test_hostile_and_broken_documents_are_refused(tmp_path: Path, text: str) -> 
     with pytest.raises(UserError, match=r"a\.xml") as caught:
         list(read_xml(path))
     assert "\n" not in str(caught.value)
+    with pytest.raises(UserError, match=r"a\.xml"):
+        list(XmlDocument(path, path.read_bytes()).events())
 
 
 def test_compressed_files_are_read_up_to_a_limit(
@@ -104,3 +106,30 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "b.xml").write_bytes(b"<a>\xff</a>")
     with pytest.raises(UserError, match="utf-8"):
         text_of(tmp_path / "b.xml")
+
+
+def test_a_document_is_changed_in_places_and_nowhere_else() -> None:
+    content = "\ufeff<?xml version=\"1.0\"?>\r\n<a >ä\x07&#x1f;<b c='1>2'/><b>x</b></a >\n"
+    document = XmlDocument(Path("a.xml"), content.encode("utf-16-le"))
+    first, second = (element for element, _ in document.elements(["b"]))
+    assert document.raw(first.start, first.end) == "<b c='1>2'/>"
+    assert document.raw(second.inner, second.after) == second.text == "x"
+    assert document.changed([]) == content.encode("utf-16-le")
+    edits = [(second.inner, second.after, "ü"), (first.end, first.end, "<d/>")]
+    expected = content.replace("2'/>", "2'/><d/>").replace(">x<", ">ü<")
+    assert document.changed(edits) == expected.encode("utf-16-le")
+
+
+def test_elements_know_what_is_around_them() -> None:
+    document = XmlDocument(Path("a.xml"), b"<a><n:b><c/><n:c>x<c>y</c></n:c></n:b></a>")
+    begun: list[tuple[str, bool]] = []
+    found = document.elements(["c"], lambda element, root: begun.append((element.name, root)))
+    around = [(element.text, [each.name for each in outer]) for element, outer in found]
+    assert around == [("", ["a", "n:b"]), ("xy", ["a", "n:b"])]
+    assert begun == [("a", True), ("n:b", False)]
+
+
+def test_entities_of_other_files_are_refused_in_a_document() -> None:
+    content = b'<!DOCTYPE a SYSTEM "other.dtd"><a>&b;</a>'
+    with pytest.raises(UserError, match="entity b"):
+        list(XmlDocument(Path("a.xml"), content).events())

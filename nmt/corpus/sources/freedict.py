@@ -165,7 +165,7 @@ def _articles(events: Iterator[Event]) -> Iterator[tuple[list[str], str]]:
     translated = False
     quotations: list[str] = []  # types of the elements <cit> around the current event
     text: list[str] | None = None
-    for kind, name, attributes in events:
+    for kind, name, attributes, _ in events:
         if kind == "text":
             if text is not None:
                 text.append(name)
