@@ -407,10 +407,10 @@ class Translator:
             return others + (others > 0 and self._address not in forms)
 
         def reordered(segment: Segment, options: list[Hypothesis]) -> list[Hypothesis]:
-            lost = self._segments.lost
+            missing = self._segments.count_missing
             return sorted(
                 options,
-                key=lambda h: (not h.complete, lost(segment, h.ids), strays(segment, h)),
+                key=lambda h: (not h.complete, missing(segment, h.ids), strays(segment, h)),
             )
 
         result = list(map(reordered, segments, found))
