@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from nmt.runs.folder import RunFolder
 
 _MORE_SEEN = 0.05  # share of the references
+_TOKENIZERS = {"zh": "zh", "ja": "ja-mecab"}  # by language
 
 
 def evaluate(
@@ -46,7 +47,11 @@ def evaluate(
         Path | None, typer.Option("--source", help="Text to translate, one sentence per line.")
     ] = None,
     reference: Annotated[
-        Path | None, typer.Option("--reference", help="Reference translations, one per line.")
+        list[Path] | None,
+        typer.Option(
+            "--reference",
+            help="Reference translations, one per line. Repeat for several references.",
+        ),
     ] = None,
     split: Annotated[
         HeldOut | None,
@@ -75,7 +80,11 @@ def evaluate(
     lowercase: Annotated[bool, typer.Option("--lowercase", help="Ignore case.")] = False,
     tokenize: Annotated[
         BleuTokenizer,
-        typer.Option("--tokenize", help="BLEU's tokenizer; many papers use moses."),
+        typer.Option(
+            "--tokenize",
+            help="BLEU's tokenizer; many papers use moses. For languages without spaces: zh, "
+            "ja-mecab, or flores200, which is for all languages and is downloaded.",
+        ),
     ] = "13a",
     metric: Annotated[
         ExtraMetric | None,
@@ -113,12 +122,14 @@ def evaluate(
     Example: nmt evaluate --run runs/sample --against runs/sample-2
     Public test sets: nmt evaluate --test-set wmt20,multi30k/2018
     """
+    from nmt.corpus.text.languages import writes_no_spaces
     from nmt.corpus.text.tags import split_prefix
     from nmt.evaluation.evaluate import evaluate as evaluate_translator
-    from nmt.evaluation.evaluate import read_pairs
+    from nmt.evaluation.evaluate import read_pairs, read_references
+    from nmt.evaluation.metrics import require_tokenizer
     from nmt.files.output_files import require_file
 
-    if (source is None) != (reference is None):
+    if (source is None) == bool(reference):
         raise UserError("--source and --reference must be given together")
     if output == Path("-"):
         raise UserError("--output -: the scores go to standard output; name a file")
@@ -162,6 +173,12 @@ def evaluate(
         glossary=glossary,
         config=config,
     )
+    require_tokenizer(tokenize)
+    if tokenize in ("13a", "intl", "moses") and writes_no_spaces(data.target_language):
+        warn(
+            f"BLEU's tokenizer {tokenize} cannot divide {data.target_language} into words; rely on "
+            f"chrF, or choose --tokenize {_TOKENIZERS.get(data.target_language, 'flores200')}"
+        )
     if metric is None and (comet_model or comet_env):
         raise UserError("--comet-model and --comet-env need --metric comet")
     open_comet = partial(_open_comet, metric, comet_model, comet_env, device)
@@ -172,8 +189,10 @@ def evaluate(
         opened = partial(open_runs, runs)
         _score_test_sets(names, data, prefix, opened, lowercase, tokenize, open_comet, json_)
         return
+    others: list[list[str]] = []
     if source and reference:
-        pairs = read_pairs(source, reference, prefix)
+        pairs = read_pairs(source, reference[0], prefix)
+        others = read_references(reference[1:], source, len(pairs))
     elif data.source == "imported":
         raise UserError(
             f"{runs[0].path}: an imported run has no held-out pairs; give --test-set, or --source "
@@ -194,6 +213,7 @@ def evaluate(
         tokenize=tokenize,
         baseline=compared,
         seen=runs[0].seen if analyse else None,
+        other_references=others,
     )
     scores = report.as_json()
     sources = [split_prefix(data, pair.source)[1] for pair in pairs]

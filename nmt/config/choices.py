@@ -9,7 +9,7 @@ ComputeType = Literal[
     "float32", "float16", "bfloat16", "int16", "int8", "int8_float16", "int8_bfloat16"
 ]
 HeldOut = Literal["test", "validation"]
-BleuTokenizer = Literal["13a", "moses", "intl", "char", "none"]
+BleuTokenizer = Literal["13a", "moses", "intl", "char", "zh", "ja-mecab", "flores200", "none"]
 ExtraMetric = Literal["comet"]
 AttentionKind = Literal["encoder", "decoder", "cross"]
 AttentionPicture = Literal["clearest", "lines", "average", "cross", "encoder", "decoder"]

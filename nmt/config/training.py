@@ -116,9 +116,17 @@ class TrainingConfig(Section):
         le=1000,
         description="number of recent validations whose weights are kept, for nmt average",
     )
-    best: Best = Field("bleu", description="validation metric that selects the best weights")
+    best: Best = Field(
+        "bleu",
+        description="validation metric that selects the best weights; bleu: the loss decides where "
+        "BLEU is below 1 or differs by no more than its noise",
+    )
     patience: int | None = Field(
-        None, ge=1, le=MOST, description="stop after this many validations without improvement"
+        None,
+        ge=1,
+        le=MOST,
+        description="stop after this many validations without better weights and without a clear "
+        "minimum of the loss, by at least 1%",
     )
     checkpoint_minutes: float = Field(
         5.0, gt=0, le=MOST, description="write a checkpoint at least this often, in minutes"

@@ -91,24 +91,27 @@ def analyse(
     data: DataConfig,
     seen: TrainingStatistics,
     *,
+    other_references: Sequence[Sequence[str]] = (),
     lowercase: bool = False,
     tokenize: BleuTokenizer = "13a",
 ) -> Analysis:
     """Analyse translations; data: the section of the run; seen: facts about its training text.
 
-    lowercase, tokenize: as for the scores
+    other_references: lists of further references, one per example; lowercase, tokenize: as for the
+    scores
     """
     pairs = list(zip(examples, translations, strict=True))
+    references = [[example.reference for example in examples], *other_references]
 
     def group(numbers: list[int], names: Sequence[str]) -> list[Group]:
         """Score each group of sentences; numbers: each sentence's group, as an index of `names`."""
         found = []
         for number, name in enumerate(names):
-            chosen = [pair for pair, own in zip(pairs, numbers, strict=True) if own == number]
+            chosen = [i for i, own in enumerate(numbers) if own == number]
             if chosen:
                 score = corpus_bleu(
-                    [t.text for _, t in chosen],
-                    [e.reference for e, _ in chosen],
+                    [translations[i].text for i in chosen],
+                    *([each[i] for i in chosen] for each in references),
                     language=data.target_language,
                     lowercase=lowercase,
                     tokenize=tokenize,
@@ -128,9 +131,9 @@ def analyse(
             show_tag(data, e.source),
             e.reference,
             t.text,
-            chrf.sentence_score(t.text, [e.reference]).score,
+            chrf.sentence_score(t.text, list(right)).score,
         )
-        for e, t in pairs
+        for (e, t), right in zip(pairs, zip(*references, strict=True), strict=True)
         if t.text or e.reference  # chrF is 0 if both are empty
     ]
     return Analysis(

@@ -11,7 +11,7 @@ from nmt.config.choices import BleuTokenizer
 from nmt.config.data import DataConfig
 from nmt.corpus.prepared import Example
 from nmt.corpus.preparing.statistics import TrainingStatistics
-from nmt.corpus.sources.readers import read_parallel
+from nmt.corpus.sources.readers import read_lines, read_parallel
 from nmt.corpus.text.cleaning import Cleaner
 from nmt.corpus.text.tags import retagged
 from nmt.decoding.translator import Translation, Translator
@@ -67,20 +67,21 @@ def evaluate(
     tokenize: BleuTokenizer = "13a",
     baseline: Translator | None = None,
     seen: TrainingStatistics | None = None,
+    other_references: Sequence[Sequence[str]] = (),
 ) -> EvaluationReport:
     """Translate the sources of the examples and score the translations.
 
     data: the run's section of the configuration; lowercase, tokenize: as in `evaluate_texts`;
     baseline: another translator to compare with; each tag is replaced by its tag of the same name,
     or dropped if it has none; seen: facts about the training text, for an analysis by length, rare
-    words and types of errors
+    words and types of errors; other_references: lists of further references, one per example
     """
     if not examples:
         raise UserError("nothing to evaluate: there are no sentence pairs")
-    references = compose_references([each.reference for each in examples], data)
+    first = compose_references([each.reference for each in examples], data)
+    references = [first, *(compose_references(each, data) for each in other_references)]
     examples = [
-        replace(each, reference=reference)
-        for each, reference in zip(examples, references, strict=True)
+        replace(each, reference=reference) for each, reference in zip(examples, first, strict=True)
     ]
     scoring: dict[str, Any] = {"lowercase": lowercase, "tokenize": tokenize}
     sources = [example.source for example in examples]
@@ -88,7 +89,7 @@ def evaluate(
     texts = [translation.text for translation in translations]
 
     def score(rows: Iterable[int]) -> Evaluation:
-        chosen = [(texts[i], references[i]) for i in rows]
+        chosen = [(texts[i], *(each[i] for each in references)) for i in rows]
         return evaluate_texts(*zip(*chosen, strict=True), language=data.target_language, **scoring)
 
     new = [i for i, example in enumerate(examples) if not example.source_in_train]
@@ -98,7 +99,7 @@ def evaluate(
         rival = [translation.text for translation in translate_sources(baseline, same)]
         with elapsed("comparing"):
             against = compare_texts(
-                rival, texts, references, language=data.target_language, **scoring
+                rival, texts, *references, language=data.target_language, **scoring
             )
     with elapsed("scoring"):
         return EvaluationReport(
@@ -107,7 +108,9 @@ def evaluate(
             score(range(len(examples))),
             score(new) if 0 < len(new) < len(examples) else None,
             against,
-            analyse(examples, translations, data, seen, **scoring) if seen else None,
+            analyse(examples, translations, data, seen, other_references=references[1:], **scoring)
+            if seen
+            else None,
         )
 
 
@@ -133,4 +136,28 @@ def read_pairs(source: Path | str, reference: Path | str, prefix: str = "") -> l
     pairs = list(read_parallel(Path(source), Path(reference)))
     if not pairs:
         raise UserError(f"{source} and {reference} are empty; check the files")
+    for path, texts in zip((source, reference), zip(*pairs, strict=True), strict=True):
+        _require_one_column(path, texts)
     return [Example(prefix + s, r, False) for s, r in pairs]
+
+
+def read_references(paths: Sequence[Path], source: Path, count: int) -> list[list[str]]:
+    """Read further references of a source file with `count` lines, a list per file."""
+    found = [list(read_lines(path)) for path in paths]
+    for path, texts in zip(paths, found, strict=True):
+        if len(texts) != count:
+            raise UserError(
+                f"{source} and {path} have different numbers of lines: {count:,} and "
+                f"{len(texts):,}; line n of one must be the translation of line n of the other"
+            )
+        _require_one_column(path, texts)
+    return found
+
+
+def _require_one_column(path: Path | str, texts: Sequence[str]) -> None:
+    """Raise `UserError` if each line has a tab, as in a file of pairs or of several references."""
+    if all("\t" in text for text in texts):
+        raise UserError(
+            f"{path}: has a tab in every line; give each column as a file of its own, as written "
+            f"by cut -f1 (several references: repeat --reference)"
+        )

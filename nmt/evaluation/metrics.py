@@ -18,7 +18,7 @@ from sacrebleu.metrics.ter import TER
 
 from nmt.config.choices import BleuTokenizer
 from nmt.corpus.text.languages import two_letters
-from nmt.errors import UserError
+from nmt.errors import UserError, one_line
 
 LABELS = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}
 _SEED = 12345  # sacrebleu's own default
@@ -50,17 +50,34 @@ class Evaluation:
         return "\n".join(lines)
 
 
+def require_tokenizer(tokenize: BleuTokenizer) -> None:
+    """Raise `UserError` if a tokenizer of BLEU is not installed or cannot be downloaded."""
+    try:
+        _metrics(False, tokenize)
+    except Exception as error:  # of any type: sacrebleu downloads without checks
+        cause = f"--tokenize {tokenize}: cannot be opened"
+        if tokenize == "ja-mecab":
+            raise UserError(f"{cause}; pip install 'sacrebleu[ja]'") from None
+        raise UserError(
+            f"{cause} ({one_line(error)[:200]}); check your network, or choose another tokenizer"
+        ) from None
+
+
 def corpus_bleu(
     hypotheses: Sequence[str],
-    references: Sequence[str],
-    *,
+    *references: Sequence[str],
     language: str = "de",
     lowercase: bool = False,
     tokenize: BleuTokenizer = "13a",
 ) -> float:
-    """Return BLEU, 0–100; the options are those of `evaluate_texts`."""
-    texts, right = _as_counted("bleu", tokenize, language, hypotheses, references)
-    return _score(_metrics(lowercase, tokenize)["bleu"], texts, [right], 0)[0]
+    """Return BLEU, 0–100; the arguments are those of `evaluate_texts`."""
+    texts, *right = _as_counted("bleu", tokenize, language, hypotheses, *references)
+    return _score(_metrics(lowercase, tokenize)["bleu"], texts, right, 0)[0]
+
+
+def corpus_chrf(hypotheses: Sequence[str], *references: Sequence[str]) -> float:
+    """Return chrF, 0–100, which needs no tokenizer."""
+    return _score(CHRF(), hypotheses, references, 0)[0]
 
 
 def evaluate_texts(
@@ -139,8 +156,7 @@ class Comparison:
 def compare_texts(
     baseline: Sequence[str],
     system: Sequence[str],
-    references: Sequence[str],
-    *,
+    *references: Sequence[str],
     language: str = "de",
     lowercase: bool = False,
     tokenize: BleuTokenizer = "13a",
@@ -148,16 +164,20 @@ def compare_texts(
 ) -> dict[str, Comparison]:
     """Test with each metric whether two systems differ (Riezler & Maxwell 2005).
 
+    references: one or more lists
+
     Approximate randomization: each trial swaps the two translations of each sentence with
     probability 1/2. The p-value is the share of trials, including the actual one, whose difference
     is at least as large as the actual difference. (sacrebleu's own test counts only strictly
     larger differences, so that even a system compared with itself differs significantly.)
     """
-    _check(baseline, references)
-    _check(system, references)
+    for each in references:
+        _check(baseline, each)
+        _check(system, each)
     found = {}
     for name, metric in _metrics(lowercase, tokenize).items():
-        first, second, right = _as_counted(name, tokenize, language, baseline, system, references)
+        texts = _as_counted(name, tokenize, language, baseline, system, *references)
+        first, second, *right = texts
         found[name] = _compare(metric, first, second, right, trials)
     return found
 
@@ -166,10 +186,10 @@ def _compare(
     metric: Metric,
     baseline: Sequence[str],
     system: Sequence[str],
-    references: Sequence[str],
+    references: Sequence[Sequence[str]],
     trials: int,
 ) -> Comparison:
-    first, second = (_counts(metric, texts, [references]) for texts in (baseline, system))
+    first, second = (_counts(metric, texts, references) for texts in (baseline, system))
     totals = first.sum(0), second.sum(0)
     scores = _score_of(metric, totals[0]), _score_of(metric, totals[1])
     moves = second - first

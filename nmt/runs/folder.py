@@ -47,7 +47,7 @@ from pydantic import (
     ValidationError,
     with_config,
 )
-from typing_extensions import TypedDict
+from typing_extensions import NotRequired, TypedDict
 
 from nmt import __version__
 from nmt.config.choices import Best, Weights
@@ -62,6 +62,7 @@ from nmt.files.json_files import FailFastList, first_problem, read_json_lines
 from nmt.files.locks import locked
 from nmt.files.output_files import replacing
 from nmt.files.small_files import read_small
+from nmt.runs.selection import Selection
 
 FORMAT = 2  # of the run folder; 1 had no run.json
 HUB = "hf:"  # at the start of the address of a run on the Hugging Face Hub
@@ -96,7 +97,8 @@ class Validation(TypedDict):
 
     minutes: of training; train_loss, train_accuracy: per token since the last validation, with
     dropout; loss, perplexity, accuracy: per token of the validation split; bleu: of greedy
-    translations
+    translations; chrf: of the same, in languages that BLEU cannot score; pairs: number of pairs
+    translated
     """
 
     update: _Count
@@ -109,6 +111,8 @@ class Validation(TypedDict):
     perplexity: _Number
     accuracy: _Number
     bleu: _Number
+    chrf: NotRequired[FiniteFloat]
+    pairs: NotRequired[_Count]
     samples: Annotated[FailFastList[Sample], Field(default_factory=list)]
 
 
@@ -120,12 +124,15 @@ class UpdatePoint(TypedDict):
     learning_rate: FiniteFloat
 
 
-def quality(line: Validation, best: Best) -> tuple[float, float]:
-    """Return the value that `training.best` maximizes, then one that breaks ties.
+def score_of(line: Validation) -> str:
+    """Return the score that selects weights, such as "BLEU 23.51"."""
+    return f"chrF {line['chrf']:.2f}" if "chrf" in line else f"BLEU {line['bleu']:.2f}"
 
-    Ties are common for sentences of fewer than four words, whose BLEU is 0.
-    """
-    return line["bleu"] if best == "bleu" else -line["loss"], -line["loss"]
+
+def add_validation(selection: Selection, line: Validation, best: Best) -> None:
+    """Add a validation to those from which the best is selected; best: see `training.best`."""
+    score = line.get("chrf", line["bleu"]) if best == "bleu" else None
+    selection.add(line["update"], line["loss"], score, line.get("pairs", 0))
 
 
 class _Header(BaseModel):
@@ -327,26 +334,35 @@ class RunFolder:
 
         metrics: from `read_metrics`
         """
-        measure = self.config.training.best
-        lines = [line for line in metrics if not math.isnan(line[measure])]
-        return max(lines, key=lambda line: quality(line, measure), default=None)
+        found = self._selection(metrics)
+        if found.best is None:
+            return None
+        return next(line for line in metrics if line["update"] == found.best_update)
+
+    def _selection(self, metrics: list[Validation]) -> Selection:
+        measure, found = self.config.training.best, Selection()
+        for line in metrics:
+            if not math.isnan(line[measure]):
+                add_validation(found, line, measure)
+        return found
 
     def limit_while_learning(self) -> str:
         """Return the field that ended training while validation loss was still falling, or "".
 
-        It was falling if the last validation is the best by at least 1%. A completed cosine
-        schedule does not count: with a rate of zero, nothing more is learned.
+        It was falling if the last validation has the lowest loss, by at least 1% unless patience
+        ended training, which waits for such minima. A completed cosine schedule does not count:
+        with a rate of zero, nothing more is learned.
         """
         metrics = self.read_metrics()
         losses = [line["loss"] for line in metrics]
-        if len(losses) < 2 or losses[-1] > 0.99 * min(losses[:-1]):
+        if len(losses) < 2 or losses[-1] >= min(losses[:-1]):
             return ""
-        last, best = metrics[-1], self.best_validation(metrics)
-        settings = self.config.training
-        stale = sum(line["update"] > best["update"] for line in metrics) if best else 0
-        if settings.patience and stale >= settings.patience:
-            return ""
+        last, settings = metrics[-1], self.config.training
         if settings.target_bleu and last["bleu"] >= settings.target_bleu:
+            return ""
+        if settings.patience and self._selection(metrics).stale >= settings.patience:
+            return "training.patience"
+        if losses[-1] > 0.99 * min(losses[:-1]):
             return ""
         if settings.max_minutes and last["minutes"] >= settings.max_minutes:
             return "training.max_minutes"

@@ -16,7 +16,7 @@ from nmt.corpus.preparing.report import corpus_facts
 from nmt.errors import UserError, one_line, unreadable_weights
 from nmt.progress import with_progress
 from nmt.runs.finding import last_change, runs_in
-from nmt.runs.folder import CARD, RunFolder, Validation
+from nmt.runs.folder import CARD, RunFolder, Validation, score_of
 
 NOTHING = "–"
 RUN_COLUMNS = ("run", "config", "pairs", "size", "updates", "BLEU", "age")
@@ -187,7 +187,8 @@ def _progress(run: RunFolder) -> list[tuple[str, str]]:
     best = run.best_validation(metrics)
     if not best:
         return []
-    last, measure = metrics[-1], "BLEU" if by == "bleu" else by
+    last, score = metrics[-1], score_of(best)
+    measure = score.split()[0] if by == "bleu" else by
     return [
         (
             "trained",
@@ -196,7 +197,7 @@ def _progress(run: RunFolder) -> list[tuple[str, str]]:
         (
             "best weights",
             f"at update {best['update']:,}, by {measure} on validation: "
-            f"BLEU {best['bleu']:.2f}, loss {best['loss']:.3f}",
+            f"{score}, loss {best['loss']:.3f}",
         ),
     ]
 

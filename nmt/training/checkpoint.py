@@ -17,6 +17,7 @@ from nmt.errors import UserError, is_out_of_memory, one_line
 from nmt.files.output_files import replacing
 from nmt.model.transformer import Transformer
 from nmt.runs.folder import RunFolder
+from nmt.runs.selection import Selection
 from nmt.training.distributed import Worker
 from nmt.training.optimizers import LossScale, WeightAverage, restore_moments
 from nmt.training.resuming import require_saved_settings
@@ -29,7 +30,7 @@ _ERRNOS_OF_DAMAGE = {errno.EINVAL, None}
 
 
 @dataclass
-class Progress:
+class Progress(Selection):
     """The progress of a training run."""
 
     epoch: PositiveInt = 1
@@ -41,13 +42,6 @@ class Progress:
     minutes: NonNegativeFloat = 0.0
     bleu: NonNegativeFloat = 0.0
     """That of the last validation."""
-    best: FiniteFloat | None = None
-    """The highest BLEU, or with `training.best: loss` minus the lowest loss."""
-    best_loss: NonNegativeFloat = 0.0
-    """The loss of that validation."""
-    best_update: NonNegativeInt = 0
-    stale: NonNegativeInt = 0
-    """Validations since the best."""
     validated: NonNegativeInt = 0
     """Update of the last validation."""
     loss: FiniteFloat = 0.0

@@ -10,7 +10,7 @@ from nmt.config.training import TrainingConfig
 from nmt.corpus.text.tags import split_prefix
 from nmt.echo import echo
 from nmt.progress import Bar
-from nmt.runs.folder import Validation
+from nmt.runs.folder import Validation, score_of
 from nmt.training.checkpoint import Progress
 from nmt.training.limits import ends_early
 
@@ -156,8 +156,7 @@ def show_validation(line: Validation, best: bool, data: DataConfig) -> None:
         f"update {line['update']:,}, epoch {line['epoch']}, {line['minutes']:.1f} min: "
         f"training loss {line['train_loss']:.3f}, accuracy {line['train_accuracy']:.1%}; "
         f"validation loss {line['loss']:.3f}, perplexity {line['perplexity']:.2f}, "
-        f"accuracy {line['accuracy']:.1%}, "
-        f"BLEU {line['bleu']:.2f}{' (best)' if best else ''}"
+        f"accuracy {line['accuracy']:.1%}, {score_of(line)}{' (best)' if best else ''}"
     )
     for sample in line["samples"]:
         echo(f"  {split_prefix(data, sample['source'])[1]}  →  {sample['translation']}")

@@ -16,13 +16,15 @@ from torch import Tensor
 from nmt.config.choices import Weights
 from nmt.config.config import Config
 from nmt.corpus.prepared import PreparedData
+from nmt.corpus.text.languages import writes_no_spaces
 from nmt.decoding.loading import choose_engine
 from nmt.echo import echo
+from nmt.errors import UserError
 from nmt.files.output_files import replacing
 from nmt.model.transformer import Transformer, count_parameters
 from nmt.model.weights import named_weights, save_weights, write_tensors
 from nmt.ops.threads import prefetch
-from nmt.runs.folder import RunFolder, Validation, quality
+from nmt.runs.folder import RunFolder, Validation, add_validation
 from nmt.training.batches import Batch, BatchPlan, Epoch
 from nmt.training.checkpoint import Progress
 from nmt.training.console import ProgressBar, show_validation
@@ -52,6 +54,11 @@ def require_possible(config: Config) -> None:
     choose_engine(config)
     if config.training.tensorboard:
         require_tensorboard()
+    if config.training.target_bleu and writes_no_spaces(config.data.target_language):
+        raise UserError(
+            "training.target_bleu: BLEU in validation needs spaces between words, which "
+            f"{config.data.target_language} lacks; set training.patience instead"
+        )
 
 
 class Trainer:
@@ -222,6 +229,11 @@ class Trainer:
         )
         if self.settings.target_bleu:
             echo(f"ends when validation reaches {self.settings.target_bleu:g} BLEU")
+        if writes_no_spaces(self.config.data.target_language):
+            echo(
+                f"BLEU in validation needs spaces between words, which "
+                f"{self.config.data.target_language} lacks: chrF selects the best weights instead"
+            )
         if self.plan.too_long:
             echo(
                 f"skipped: {self.plan.too_long:,} training pairs longer than model.max_length "
@@ -288,16 +300,11 @@ class Trainer:
         }
 
     def _note(self, line: Validation) -> None:
-        """Record a validation: update the best so far, and the number of validations since."""
+        """Record a validation: it may be the best so far."""
         progress = self.progress
         progress.validated, progress.bleu = progress.updates, line["bleu"]
         self.state.forget_loss()
-        found = quality(line, self.settings.best)
-        if progress.best is None or found > (progress.best, -progress.best_loss):
-            progress.best, progress.best_loss = found[0], line["loss"]
-            progress.best_update, progress.stale = progress.updates, 0
-        else:
-            progress.stale += 1
+        add_validation(progress, line, self.settings.best)
 
     def _save(self) -> None:
         self.state.save(self.folder)

@@ -3,16 +3,18 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypedDict
+
+from typing_extensions import NotRequired, TypedDict
 
 from nmt.config.config import Config
 from nmt.corpus.prepared import PreparedData
+from nmt.corpus.text.languages import writes_no_spaces
 from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.decoding.segments import TrainingLines
 from nmt.decoding.translator import Translator
 from nmt.device import autocast
 from nmt.errors import UserError
-from nmt.evaluation.metrics import corpus_bleu
+from nmt.evaluation.metrics import corpus_bleu, corpus_chrf
 from nmt.model.transformer import Transformer
 from nmt.ops.memory import return_memory
 from nmt.progress import in_bursts
@@ -31,6 +33,8 @@ class Measures(TypedDict):
     perplexity: float
     accuracy: float
     bleu: float
+    chrf: NotRequired[float]
+    pairs: int
     samples: list[Sample]
 
 
@@ -60,18 +64,26 @@ class Validator:
         self.too_long = len(self.examples) - sum(map(len, self._batches))
 
     def measure(self, model: Transformer) -> Measures:
-        """Return loss and accuracy under teacher forcing, and BLEU of greedy translations."""
+        """Return loss and accuracy under teacher forcing, and BLEU of greedy translations.
+
+        chrF is added in languages that BLEU's tokenizer cannot divide into words.
+        """
         self._return_memory()
         loss, correct, tokens = self._score(model)
         translations = self._translate(model)
         self._return_memory()
-        return {
+        references = [example.reference for example in self.examples]
+        measures: Measures = {
             "loss": loss / tokens,
             "perplexity": math.exp(min(loss / tokens, 100)),
             "accuracy": correct / tokens,
-            "bleu": corpus_bleu(translations, [e.reference for e in self.examples]),
+            "bleu": corpus_bleu(translations, references),
+            "pairs": len(self.examples),
             "samples": self._samples(translations),
         }
+        if writes_no_spaces(self._config.data.target_language):
+            measures["chrf"] = corpus_chrf(translations, references)
+        return measures
 
     def _return_memory(self) -> None:
         """Return unused memory, so that updates and validations do not add up to the peak."""

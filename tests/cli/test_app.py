@@ -6,14 +6,18 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from nmt import __version__
 from nmt.cli.app import app
+from nmt.cli.command import Command
 from nmt.config.yaml_files import dump_config
 from nmt.runs.folder import RunFolder
 
@@ -258,6 +262,16 @@ def test_a_repeated_option_that_takes_one_value_is_refused(arguments: list[str])
     done = runner.invoke(app, arguments)
     assert done.exit_code == 2
     assert "2 times" in " ".join(done.output.replace("│", " ").split())
+
+
+def test_every_command_refuses_repeated_options() -> None:
+    def commands(group: Any) -> Iterator[Any]:
+        for each in group.commands.values():
+            yield from commands(each) if hasattr(each, "commands") else [each]
+
+    found = list(commands(typer.main.get_command(app)))
+    assert len(found) > len(COMMANDS)
+    assert {type(each) for each in found} == {Command}
 
 
 def test_options_that_take_several_values_and_flags_may_be_repeated(tmp_path: Path) -> None:

@@ -133,3 +133,44 @@ def test_normalized_references_are_reported(trained_run: RunFolder) -> None:
     done = nmt("evaluate", "--run", trained_run.path, "--source", "s", "--reference", "r")
     assert "references normalized before scoring (NFC): 1," in text(done.stderr)
     assert text(done.stdout).startswith("1 sentence\n")
+
+
+def test_several_references_are_scored_together(trained_run: RunFolder) -> None:
+    Path("s").write_text("Anna sings today.\nBen swims often.\n")
+    Path("good").write_text("Anna singt heute.\nBen badet gern.\n")
+    Path("other").write_text("Anna trällert.\nBen schwimmt oft.\n")
+    command = ["evaluate", "--run", trained_run.path, "--source", "s", "--json"]
+
+    def scores(*options: object) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(nmt(*command, *options).stdout)
+        return found
+
+    assert scores("--reference", "good")["bleu"] < 90
+    both = scores(
+        *("--reference", "good", "--reference", "other"),
+        *("--against", trained_run.path, "--analyse"),
+    )
+    assert both["bleu"] == both["against"]["bleu"]["baseline"] == pytest.approx(100)
+    assert both["chrf"] == pytest.approx(100)
+    assert both["ter"] == 0
+    assert "nrefs:2" in both["signatures"]["bleu"]
+    assert both["analysis"]["by_length"][0]["bleu"] == pytest.approx(100)
+    assert both["analysis"]["worst"][0]["chrf"] == pytest.approx(100)
+
+
+def test_a_further_reference_has_as_many_lines(trained_run: RunFolder) -> None:
+    Path("s").write_text("a\nb\n")
+    Path("good").write_text("a\nb\n")
+    Path("short").write_text("a\n")
+    files = ["--source", "s", "--reference", "good", "--reference", "short"]
+    message = "s and short have different numbers of lines: 2 and 1"
+    assert_refused("evaluate", "--run", trained_run.path, *files, message=message)
+
+
+@pytest.mark.parametrize("file", ["source", "first", "second"])
+def test_files_of_pairs_are_refused(file: str, trained_run: RunFolder) -> None:
+    for name in ("source", "first", "second"):
+        Path(name).write_text("a\tb\nc\td\n" if name == file else "a\tb\nc\n")
+    files = ["--source", "source", "--reference", "first", "--reference", "second"]
+    command = ["evaluate", "--run", trained_run.path, *files]
+    assert_refused(*command, message=f"{file}: has a tab in every line")

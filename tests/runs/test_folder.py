@@ -21,7 +21,7 @@ from nmt.corpus.tokenizers.tokenizers import load_tokenizers
 from nmt.errors import UserError
 from nmt.files.output_files import replacing
 from nmt.runs.finding import last_change, newest_run, newest_training, open_run
-from nmt.runs.folder import RunFolder
+from nmt.runs.folder import RunFolder, score_of
 from nmt.runs.lifecycle import claimed, create_run, delete_run, discard_beginning
 
 pytestmark = pytest.mark.usefixtures("in_empty_folder")
@@ -505,7 +505,7 @@ def test_metrics_are_written_and_read_unchanged() -> None:
 def test_metrics_of_other_versions_can_be_read() -> None:
     run = RunFolder(Path())
     run.write_config(Config())
-    stored = [{"update": 3, "chrf": [1, "new"]}, {"update": 4, "bleu": 9.5}, {"update": 5}]
+    stored = [{"update": 3, "comet": [1, "new"]}, {"update": 4, "bleu": 9.5}, {"update": 5}]
     text = "".join(json.dumps(line) + "\n" for line in stored)
     run.metrics.write_text(text)
     lines = run.read_metrics()
@@ -582,7 +582,7 @@ def test_limit_while_learning_names_the_limit_only_if_the_loss_still_fell(
 @pytest.mark.parametrize(
     ("epoch", "bleu", "field"), [(4, 8.0, "training.epochs"), (2, 8.0, ""), (4, 9.0, "")]
 )
-def test_a_run_that_target_bleu_or_patience_ended_has_no_limit_to_raise(
+def test_a_run_that_target_bleu_ended_has_no_limit_to_raise(
     epoch: int, bleu: float, field: str, tmp_path: Path
 ) -> None:
     run = RunFolder(tmp_path)
@@ -601,8 +601,7 @@ def test_a_run_that_target_bleu_or_patience_ended_has_no_limit_to_raise(
     ("settings", "field"),
     [
         ([], "training.max_updates"),
-        (["training.patience=2"], ""),
-        (["training.patience=3"], "training.max_updates"),
+        (["training.patience=2"], "training.max_updates"),  # waits for minima of the loss
         (["training.target_bleu=7"], ""),
     ],
 )
@@ -618,6 +617,34 @@ def test_a_run_that_has_met_its_goal_at_the_last_update_has_no_limit_to_raise(
     ]
     run.write_metrics(lines)  # type: ignore[arg-type]
     assert run.limit_while_learning() == field
+
+
+@pytest.mark.parametrize(
+    ("losses", "field"),
+    [([3.0, 2.99, 2.98], "training.patience"), ([3.0, 2.98, 2.99], ""), ([3.0, 3.1, 3.2], "")],
+)
+def test_patience_that_ended_training_is_named_if_the_loss_still_fell(
+    losses: list[float], field: str, tmp_path: Path
+) -> None:
+    run = RunFolder(tmp_path)
+    changes = ["training.max_updates=null", "training.patience=2", "training.best=bleu"]
+    run.write_config(load_config("sample.yaml", changes))
+    lines = [
+        {**VALIDATION, "update": n, "loss": loss, "bleu": 9.0 - n}
+        for n, loss in enumerate(losses, 1)
+    ]
+    run.write_metrics(lines)  # type: ignore[arg-type]
+    assert run.limit_while_learning() == field
+
+
+def test_chrf_selects_weights_where_bleu_cannot_score_the_language(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path)
+    run.write_config(Config())
+    lines = [{**VALIDATION, "update": n, "bleu": 9.0 - n, "chrf": 20.0 + n} for n in (1, 2)]
+    run.write_metrics(lines)  # type: ignore[arg-type]
+    best = run.best_validation(run.read_metrics())
+    assert best
+    assert (best["update"], score_of(best)) == (2, "chrF 22.00")
 
 
 VALIDATION = {

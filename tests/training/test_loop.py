@@ -522,7 +522,7 @@ def test_training_stops_after_max_minutes(toy_config: MakeConfig) -> None:
     assert RunFolder(Path("run")).read_metrics()[-1]["epoch"] < 1000
 
 
-@pytest.mark.parametrize(("best", "number", "value"), [("loss", 3, 0.0), ("bleu", 4, 9.0)])
+@pytest.mark.parametrize(("best", "number", "value"), [("loss", 3, 0.0), ("bleu", 4, 90.0)])
 def test_best_weights_are_those_of_the_best_validation(
     toy_config: MakeConfig,
     monkeypatch: pytest.MonkeyPatch,
@@ -539,7 +539,7 @@ def test_best_weights_are_those_of_the_best_validation(
     def measure(self: Validator, model: Transformer) -> dict[str, object]:
         seen.append({name: value.clone() for name, value in model.state_dict().items()})
         count = len(seen)
-        return honest(self, model) | {"loss": abs(count - 3.0), "bleu": 9.0 - abs(count - 4)}
+        return honest(self, model) | {"loss": abs(count - 3.0), "bleu": 90.0 - 10 * abs(count - 4)}
 
     honest = Validator.measure
     monkeypatch.setattr(Validator, "measure", measure)

@@ -23,6 +23,7 @@ _NAMES = {
     **{"ru": "Russian", "sk": "Slovak", "sl": "Slovenian", "sr": "Serbian", "sv": "Swedish"},
     **{"tr": "Turkish", "uk": "Ukrainian", "vi": "Vietnamese"},
 }
+_WITHOUT_SPACES = {"bo", "dz", "ja", "km", "lo", "my", "th", "yue", "zh"}
 _COLUMN_NAMES = {
     "de": ("german", "deutsch"),
     "en": ("english", "englisch"),
@@ -52,6 +53,11 @@ def three_letters(code: str) -> str:
 def two_letters(code: str) -> str:
     """Return the two-letter code (ISO 639-1); unknown codes are returned unchanged."""
     return _TWO_LETTERS.get(code, code)
+
+
+def writes_no_spaces(code: str) -> bool:
+    """Return whether the language puts no spaces between words, as Chinese and Japanese."""
+    return two_letters(code.replace("_", "-").partition("-")[0].lower()) in _WITHOUT_SPACES
 
 
 def column_names(code: str) -> set[str]:
