@@ -18,6 +18,8 @@ from nmt.corpus.text.languages import two_letters
 from nmt.errors import UserError
 from nmt.serve.errors import ApiError
 from nmt.serve.formatting import Formatted, Part, has_letters, with_superscripts
+from nmt.serve.json_strings import JsonStrings, keeps_placeholders, with_placeholders
+from nmt.serve.markdown import Markdown
 from nmt.serve.plain_text import decode, paragraphs
 from nmt.serve.served_run import ServedRun
 from nmt.serve.subtitles import Subtitles
@@ -81,6 +83,10 @@ def text_of(name: str, content: bytes) -> str:
 
         return Markup(decode(content)[0]).text
     text, _ = decode(content)
+    if kind == ".md":
+        return "\n".join(each.text for each in Markdown(text).texts)
+    if kind == ".json":
+        return "\n".join(JsonStrings(text).texts)
     return "\n".join(Subtitles(text, kind == ".vtt").texts) if kind in (".srt", ".vtt") else text
 
 
@@ -130,6 +136,29 @@ async def _translate_subtitles(
     subtitles = await anyio.to_thread.run_sync(read)
     found = await translator.translate(run, subtitles.texts, keep_symbols=True)
     return subtitles.replace([options[0] for options in found]).encode()
+
+
+async def _translate_markdown(translator: TextTranslator, run: ServedRun, content: bytes) -> bytes:
+    file = await anyio.to_thread.run_sync(Markdown, decode(content)[0])
+    found = await translator.translate_formatted(run, file.texts)
+    return (await anyio.to_thread.run_sync(file.replace, found)).encode()
+
+
+async def _translate_json(translator: TextTranslator, run: ServedRun, content: bytes) -> bytes:
+    file = await anyio.to_thread.run_sync(JsonStrings, decode(content)[0])
+    plain = [text for text, html in zip(file.texts, file.is_html, strict=True) if not html]
+    marked = [text for text, html in zip(file.texts, file.is_html, strict=True) if html]
+    texts = [options[0] for options in await translator.translate(run, plain, keep_symbols=True)]
+    broken = [
+        number
+        for number, (source, text) in enumerate(zip(plain, texts, strict=True))
+        if not keeps_placeholders(source, text)
+    ]
+    again = [with_placeholders(plain[number]) for number in broken]
+    for number, parts in zip(broken, await translator.translate_formatted(run, again), strict=True):
+        texts[number] = "".join(text for text, _ in parts)
+    translated = {True: iter(await translator.translate_html(run, marked)), False: iter(texts)}
+    return file.replace([next(translated[html]) for html in file.is_html]).encode()
 
 
 async def _translate_docx(translator: TextTranslator, run: ServedRun, content: bytes) -> bytes:
@@ -354,6 +383,8 @@ KINDS: dict[str, Translate] = {
     ".vtt": _translate_vtt,
     ".html": _translate_html,
     ".htm": _translate_html,
+    ".md": _translate_markdown,
+    ".json": _translate_json,
     ".docx": _translate_docx,
     **{kind: partial(_translate_units, kind) for kind in _UNITS},
 }

@@ -4,6 +4,7 @@ import asyncio
 import codecs
 import copy
 import io
+import json
 import re
 import struct
 import tracemalloc
@@ -75,6 +76,34 @@ def test_subtitles_keep_their_formatting(client: TestClient) -> None:
     source, expected = ("\n".join(texts) for texts in (lines, lines.values()))
     found = translate(client, "film.srt", (time + source).encode())
     assert found.decode() == time + expected
+
+
+def test_markdown_keeps_everything_but_its_text(client: TestClient) -> None:
+    source = "# Anna sings today.\n\n- Ben *reads* often.\n\n```\nIda cooks at night.\n```\n"
+    expected = source.replace("Anna sings today.", "Anna singt heute.")
+    expected = expected.replace("Ben *reads* often.", "Ben *liest* oft.")
+    assert translate(client, "README.md", source.encode()).decode() == expected
+
+
+def test_strings_in_json_are_translated(client: TestClient) -> None:
+    tree = {"Anna sings today.": "Anna sings today.", "n": [1, "Ben <b>reads</b> often.", "a_b"]}
+    found = json.loads(translate(client, "en.json", json.dumps(tree).encode()))
+    expected = ["Anna singt heute.", [1, "Ben <b>liest</b> oft.", "a_b"]]
+    assert list(found) == list(tree)
+    assert list(found.values()) == expected
+
+
+def test_placeholders_in_json_are_kept(client: TestClient) -> None:
+    """The toy model knows no placeholders, and would write others or none."""
+    source = json.dumps(["Anna sings {count} today.", "{{user}} reads often.", "%s"])
+    first, second, third = json.loads(translate(client, "en.json", source.encode()))
+    assert (first.count("{count}"), second.count("{{user}}"), third) == (1, 1, "%s")
+
+
+def test_json_that_is_damaged_is_refused(client: TestClient) -> None:
+    files = {"file": ("en.json", b'{"a": ')}
+    answer = client.post("/translate_file", data=PAIR, files=files)
+    assert answer.status_code == 400
 
 
 def test_text_without_letters_is_kept(client: TestClient) -> None:

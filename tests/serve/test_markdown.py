@@ -1,0 +1,164 @@
+"""Markdown documents: only their text is translated."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from nmt.serve.errors import ApiError
+from nmt.serve.formatting import Part
+from nmt.serve.markdown import Markdown
+
+
+def unchanged(markdown: Markdown) -> str:
+    """Return the document after a translation that changes nothing."""
+    return markdown.replace(
+        [
+            list(zip(each.pieces, range(len(each.pieces)), strict=True))
+            for each in markdown.stretches
+        ]
+    )
+
+
+def texts(source: str) -> list[str]:
+    return [" ".join(each.text.split()) for each in Markdown(source).texts]
+
+
+def html(source: str) -> str:
+    return MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(source)
+
+
+DOCUMENT = """\
+---
+title: Hello
+---
+# A *big* title with `code` #
+
+Some text that is [linked](http://a.b/c "Title (here)") and __bold
+text__ with ``x ` y`` and <kbd>Ctrl</kbd>, see [ref][r], [r] or ![icon](img.png).
+Next line\\
+after a break &amp; \\*star\\* ~~gone~~, two  \nspaces.
+
+![A picture of a cat](cat.png "cat")
+
+> Quoted *line*
+> in two
+
+> [!NOTE]
+> Watch out.
+
+1. [ ] task
+2. item
+   goes on
+
+       indented code
+
+| head | *em* |
+|------|:---:|
+| cell \\| bar | **x** `a\\|b` |
+
+Term[^1] and $x_1$ and <https://x.y/z>.
+
+[^1]: The note.
+
+Setext
+======
+
+<div>
+html
+</div>
+
+```sh
+fenced code
+```
+
+[r]: http://reference.example "no text"
+"""
+
+
+def test_only_text_is_found() -> None:
+    assert texts(DOCUMENT) == [
+        "A big title with",
+        "Some text that is linked and bold text with and Ctrl, see ref, r or . Next line",
+        "after a break & *star* gone, two",
+        "spaces.",
+        "A picture of a cat",
+        "Quoted line in two",
+        "Watch out.",
+        "task",
+        "item goes on",
+        "head",
+        "em",
+        "cell | bar",
+        "x",
+        "Term and and .",
+        "The note.",
+        "Setext",
+    ]
+
+
+def test_a_translation_that_changes_nothing_keeps_the_document() -> None:
+    found = unchanged(Markdown(DOCUMENT))
+    assert " ".join(html(found).split()) == " ".join(html(DOCUMENT).split())
+    assert found.startswith("---\ntitle: Hello\n---\n# A *big* title with `code` #\n\n")
+    assert "```sh\nfenced code\n```\n\n[r]: http://reference.example" in found
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text(alphabet='ab1 \n*_`[]()<>!#-+|\\&;:"~=.$^', max_size=60))
+def test_any_document_keeps_its_blocks(source: str) -> None:
+    found = unchanged(Markdown(source))
+    parse = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse
+    blocks = [each.type for each in parse(source)]
+    assert [each.type for each in parse(found)] == blocks
+
+
+def translated(source: str, *translations: list[Part]) -> str:
+    return Markdown(source).replace(translations)
+
+
+def test_words_keep_their_formats() -> None:
+    source = "The **big hat** is [here](a.md)."
+    parts: list[Part] = [("Hier ", 3), ("ist der ", 2), ("große Hut", 1), (".", 4)]
+    assert translated(source, parts) == "[Hier](a.md) ist der **große Hut**."
+
+
+def test_code_stays_after_its_word() -> None:
+    parts: list[Part] = [("Mit", 0), ("\ufffc", 1), (" gehen", 2)]
+    assert translated("With `nmt train` go", parts) == "Mit `nmt train` gehen"
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "expected"),
+    [
+        ("On May 3", "3. Mai", "3\\. Mai"),
+        ("minus one", "- eins", "\\- eins"),
+        ("# On May 3", "3. Mai", "# 3. Mai"),
+        ("star", "a*b*c [d] <e> & `f`", "a\\*b\\*c \\[d\\] \\<e> &amp; \\`f\\`"),
+        ("2 * 3 is", "2 * 3 ist", "2 * 3 ist"),
+        ("|a|b|\n|-|-|\n", "c|d", "|c\\|d|b|\n|-|-|\n"),
+    ],
+)
+def test_translations_do_not_become_marks(source: str, text: str, expected: str) -> None:
+    markdown = Markdown(source)
+    rest: list[list[Part]] = [[(each.pieces[0], 0)] for each in markdown.stretches[1:]]
+    assert markdown.replace([[(text, 0)], *rest]) == expected
+
+
+def test_broken_lines_are_broken_again() -> None:
+    source = "> one two three four five six seven\n> eight nine ten eleven twelve\n"
+    found = translated(source, [("eins zwei drei vier fünf sechs sieben 8. neun zehn elf", 0)])
+    first, second = found.splitlines()
+    assert first.startswith("> eins")
+    assert second.startswith("> ")
+    assert html(found).count("<p>") == 1
+
+
+def test_line_endings_are_kept() -> None:
+    assert translated("one\r\n\r\ntwo\r\n", [("eins", 0)], [("zwei", 0)]) == "eins\r\n\r\nzwei\r\n"
+
+
+@pytest.mark.parametrize("source", ["[" * 20_001, "a" * 200_001])
+def test_documents_that_take_long_are_refused(source: str) -> None:
+    with pytest.raises(ApiError):
+        Markdown(source)
