@@ -76,7 +76,11 @@ def config_new(
     ] = None,
     corpus: Annotated[
         Path | None,
-        typer.Option("--corpus", help="Tab-separated sentence pairs to choose settings for."),
+        typer.Option(
+            "--corpus",
+            help="Sentence pairs to choose settings for: tab-separated, a table such as CSV, TMX, "
+            "XLIFF, PO, or one of two parallel files.",
+        ),
     ] = None,
     minutes: Annotated[
         float | None,

@@ -254,6 +254,10 @@ class DataConfig(CorpusConfig):
         description="keep only one of several identical training pairs: the first, but if nmt "
         "chooses the held-out pairs, preferably one from a corpus with `held_out`",
     )
+    decode_entities: bool = Field(
+        False,
+        description="decode HTML's entities in the corpus, such as &quot; and &#39;, first of all",
+    )
     drop_copies: bool = Field(
         False,
         description="drop training pairs whose target equals the source, ignoring case and "

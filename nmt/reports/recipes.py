@@ -14,11 +14,11 @@ from math import isinf
 from pathlib import Path
 from textwrap import fill
 
-from nmt.config.data import DataConfig
+from nmt.config.data import DataConfig, Source
 from nmt.config.decoding import DecodingConfig
 from nmt.config.model import ModelConfig
 from nmt.config.yaml_files import written
-from nmt.corpus.sources.readers import read_tsv
+from nmt.corpus.sources.registry import likely_source, open_corpus
 from nmt.decoding.engines.ctranslate2 import threads
 from nmt.errors import UserError, escape_terminal
 from nmt.progress import with_progress
@@ -32,6 +32,11 @@ _OVERFITTING = 50  # epochs; from this number on, a small corpus needs strong dr
 _LITTLE_DROPOUT = 0.1
 _MOST_EPOCHS = 20  # of fine-tuning
 _FEWEST_UPDATES, _VALIDATIONS = 20, 10  # between validations; about how many of them
+_FORMATS = {
+    "tsv": "English TAB other language on each line; or source TAB target",
+    "table": "Parquet, JSON, CSV or Arrow; data.columns: [SOURCE, TARGET] names columns",
+    "parallel": "a file for each language",
+}
 
 
 @dataclass(frozen=True)
@@ -69,11 +74,11 @@ _SIZES = (
 
 
 def recommend(corpus: Path, minutes: float, device: str) -> Recipe:
-    """Choose settings for a file of tab-separated pairs and this training time.
+    """Choose settings for a corpus, in any format that `nmt prepare` reads, and this training time.
 
     device: where to train: cpu, cuda or mps
     """
-    text = _read(corpus)
+    text = _read(corpus, ("en", "de"))
     pairs, target_tokens = text.pairs, text.target_tokens
     size, epochs = _fitting(pairs, target_tokens, minutes, device)
     dropout = size.dropout if epochs >= _OVERFITTING else _LITTLE_DROPOUT
@@ -82,7 +87,7 @@ def recommend(corpus: Path, minutes: float, device: str) -> Recipe:
 #   nmt train --config mine.yaml --dry-run
 
 data:
-  source: tsv             # English TAB other language on each line; or source TAB target
+{text.source_line}
   path: {_quoted(corpus)}
   source_language: en     # the languages of the file
   target_language: de
@@ -118,8 +123,9 @@ decoding:
 
 
 def recommend_fine_tuning(corpus: Path, minutes: float, device: str, run: RunFolder) -> Recipe:
-    """Choose settings to fine-tune a run on a file of tab-separated pairs."""
-    text, config = _read(corpus), run.config
+    """Choose settings to fine-tune a run on a corpus, in any format that `nmt prepare` reads."""
+    config = run.config
+    text = _read(corpus, config.data.languages)
     speed = _speed(config.model)
     tokens = 60 * minutes * speed * threads() if device == "cpu" else float("inf")
     epochs = tokens / text.target_tokens
@@ -139,7 +145,7 @@ def recommend_fine_tuning(corpus: Path, minutes: float, device: str, run: RunFol
 # freeze: [embeddings] to the section training.
 
 data:
-{_corpus_of(corpus, config.data)}
+{_corpus_of(corpus, text, config.data)}
   source_language: {config.data.source_language}
   target_language: {config.data.target_language}
 {text.held_out}
@@ -156,15 +162,14 @@ training:
     return Recipe(yaml, list(_fine_tuning_warnings(text, epochs)))
 
 
-def _corpus_of(corpus: Path, data: DataConfig) -> str:
+def _corpus_of(corpus: Path, text: "_Text", data: DataConfig) -> str:
     """Return the fields of the corpus, with a tag for a model that needs one."""
-    comment = "# English TAB other language on each line; or source TAB target"
     if not data.imported_tags:
-        return f"  source: tsv             {comment}\n  path: {_quoted(corpus)}"
+        return f"{text.source_line}\n  path: {_quoted(corpus)}"
     return f"""\
   corpora:                # the tag is the target language of the pairs; the model knows
 {_listed(data.imported_tags)}
-    - source: tsv         {comment}
+    - {text.source_line.strip()}
       path: {_quoted(corpus)}
       tag: {data.imported_tags[0]}"""
 
@@ -207,6 +212,7 @@ class _Text:
     """
 
     name: str
+    source: Source
     pairs: int
     longest: int
     usual: int
@@ -222,6 +228,13 @@ class _Text:
 # For {minutes:g} {unit} of training on {machine}{_epochs(epochs)}. To check memory and speed:"""
 
     @property
+    def source_line(self) -> str:
+        """The field that says how to read the corpus, with a comment."""
+        return (
+            f"  source: {self.source:<15} # {_FORMATS.get(self.source, 'the format of the file')}"
+        )
+
+    @property
     def held_out(self) -> str:
         """The fields that hold pairs out and limit their lengths."""
         held_out = min(1000, self.pairs // 20)
@@ -231,11 +244,18 @@ class _Text:
   max_words: {max(self.usual, 10) + 10}           # longer training pairs are dropped"""
 
 
-def _read(corpus: Path) -> _Text:
-    """Read a file of pairs; raises `UserError` if there are too few."""
+def _read(corpus: Path, languages: tuple[str, str]) -> _Text:
+    """Read a corpus; raises `UserError` if it has too few pairs."""
+    data = DataConfig(
+        source=likely_source(corpus),
+        path=corpus,
+        source_language=languages[0],
+        target_language=languages[1],
+    )
+    read = open_corpus(data).pairs("train")
     lengths: Counter[int] = Counter()  # in words, of the longer side
     target_words = 0
-    for source, target in with_progress(read_tsv(corpus), f"reading {corpus.name}"):
+    for source, target in with_progress(read, f"reading {corpus.name}"):
         words = len(target.split())
         target_words += words
         lengths[max(words, len(source.split()))] += 1
@@ -246,7 +266,7 @@ def _read(corpus: Path) -> _Text:
             "100,000 for a model of everyday language"
         )
     name, usual = escape_terminal(corpus.name), _percentile(lengths, 99)
-    return _Text(name, pairs, max(lengths), usual, pairs + 1.3 * target_words)
+    return _Text(name, data.source, pairs, max(lengths), usual, pairs + 1.3 * target_words)
 
 
 def _quoted(path: Path) -> str:

@@ -108,3 +108,18 @@ def test_too_many_pairs_for_the_time_give_a_warning(tmp_path: Path, trained_run:
     file = corpus(tmp_path / "pairs.tsv", 50_000, 30)
     assert recommend_fine_tuning(file, 1, "cpu", trained_run).warnings
     assert not recommend_fine_tuning(file, 1, "cuda", trained_run).warnings
+
+
+def test_the_corpus_may_have_any_format(tmp_path: Path) -> None:
+    rows = [(f"{'a ' * 5}a{i}", f"{'b ' * 5}b{i}") for i in range(200)]
+    (tmp_path / "par.en").write_text("".join(f"{source}\n" for source, _ in rows))
+    (tmp_path / "par.de").write_text("".join(f"{target}\n" for _, target in rows))
+    units = "".join(
+        f'<tu><tuv xml:lang="en"><seg>{s}</seg></tuv><tuv xml:lang="de"><seg>{t}</seg></tuv></tu>'
+        for s, t in rows
+    )
+    (tmp_path / "memory.tmx").write_text(f'<tmx version="1.4"><body>{units}</body></tmx>')
+    for name, source in (("par.en", "parallel"), ("par.de", "parallel"), ("memory.tmx", "tmx")):
+        config = config_for(tmp_path / name, 10)
+        assert config.data.source == source
+        assert "200 pairs" in (tmp_path / name).with_suffix(".yaml").read_text("utf-8")

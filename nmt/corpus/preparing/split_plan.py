@@ -317,8 +317,12 @@ def _suspicions(pairs: list[Pair], data: DataConfig) -> Iterator[str]:
     for problem, count in overlaps.items():
         if count > _MOST_SUSPICIOUS * len(pairs):
             yield f"most of its pairs {problem}"
-    if sum(bool(_ENTITY.search(x) or _ENTITY.search(y)) for x, y in pairs) > len(pairs) / 100:
-        yield "has entities of HTML such as &quot; or &#39;; decode them first, with html.unescape"
+    encoded = sum(bool(_ENTITY.search(x) or _ENTITY.search(y)) for x, y in pairs)
+    if encoded > len(pairs) / 100:
+        yield (
+            f"{encoded:,} of {len(pairs):,} pairs looked at have entities of HTML such as &quot; "
+            "or &#39;; data.decode_entities: true decodes them"
+        )
 
 
 def _shown_name(data: DataConfig, corpus: Corpus) -> str:

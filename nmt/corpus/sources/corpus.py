@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from html import unescape
 from pathlib import Path
 
 from nmt.corpus.sources.readers import Pair, Split
@@ -25,6 +26,8 @@ class Corpus:
     held_out: bool = True
     has_gaps: bool = False
     """Whether pairs with an empty side are units without a translation; see `pairs`."""
+    decodes_entities: bool = False
+    """Whether entities of HTML are decoded; see `data.decode_entities`."""
 
     def pairs(self, split: Split) -> Iterator[Pair]:
         """Yield the raw (source, target) text of each pair, without line endings.
@@ -38,6 +41,8 @@ class Corpus:
             empty = False
             if self.has_gaps and split != "train" and not (first and second):
                 continue
+            if self.decodes_entities:
+                first, second = unescape(first), unescape(second)
             yield (second, first) if self.swapped else (first, second)
         if empty:
             names = " and ".join(map(str, self.files[split]))

@@ -76,7 +76,7 @@ def read_tsv(
                 "and data.columns"
             )
         if not columns.are_first:
-            _warn(f"{path}: reading fields {columns.first + 1} and {columns.second + 1}")
+            warn_once(f"{path}: reading fields {columns.first + 1} and {columns.second + 1}")
     assert columns
     strays = count = 0
     for number, line in enumerate(chain(head, lines), start=1):
@@ -85,7 +85,7 @@ def read_tsv(
             continue
         if number == 1 and columns.named:
             if columns.are_first:
-                _warn(f"{path}: skipping line 1, a header")
+                warn_once(f"{path}: skipping line 1, a header")
             continue
         if number == 1 and _names_columns(fields):
             if languages and _are_swapped(fields, languages, target_first):
@@ -93,7 +93,7 @@ def read_tsv(
                     f"{path}: line 1 names the columns {fields[0]}, {fields[1]}, but the first "
                     f"must be in {languages[0]} and the second in {languages[1]}; swap the columns"
                 )
-            _warn(f"{path}: skipping line 1, a header")
+            warn_once(f"{path}: skipping line 1, a header")
             continue
         if numbered and len(fields) >= 4:
             yield fields[1], fields[3]
@@ -112,11 +112,12 @@ def read_tsv(
         where = f"{path}: {strays:,} of {count:,} lines have a tab within a sentence"
         if strays > _MOST_STRAYS * count:
             raise UserError(f"{where}; remove these tabs, or set source: table and data.columns")
-        _warn(f"{where}, and are left out")
+        warn_once(f"{where}, and are left out")
 
 
 @cache  # once per file, which is read twice
-def _warn(message: str) -> None:
+def warn_once(message: str) -> None:
+    """Warn about a file."""
     _LOG.warning(message)
 
 

@@ -1,13 +1,14 @@
 """The sources of sentence pairs: one entry for each value of `data.source`."""
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from textwrap import shorten
 
-from nmt.config.data import CorpusConfig, CorpusPart, DataConfig, Source
+from nmt.config.data import SOURCES, CorpusConfig, CorpusPart, DataConfig, Source
 from nmt.corpus.sources import freedict, named
 from nmt.corpus.sources.corpus import Corpus, Listing
 from nmt.corpus.sources.named import english_is_last
@@ -17,6 +18,7 @@ from nmt.corpus.sources.paths import (
     expanded,
     given_paths,
     ignoring_os_errors,
+    pair_of,
     parallel_files,
     single,
     single_files,
@@ -26,6 +28,7 @@ from nmt.corpus.sources.translation_files import read_translation_files, transla
 from nmt.corpus.text.languages import two_letters
 from nmt.errors import UserError
 
+_TABLES = (".csv", ".json", ".jsonl", ".parquet", ".arrow")
 # mtdata knows the addresses and papers of corpora, but not their licences.
 _MTDATA_LICENCE = "see the corpus's address in `mtdata list`"
 # German–English pairs, according to OPUS' web pages.
@@ -40,16 +43,34 @@ _OPUS = {
 def open_corpora(data: DataConfig, refresh: bool = False) -> list[Corpus]:
     """Find or download all selected corpora: one, or those of `data.corpora`."""
     if not data.corpora:
-        return [replace(open_corpus(data, refresh), name=data.source)]
+        corpus = open_corpus(data, refresh)
+        return [replace(corpus, name=data.source, decodes_entities=data.decode_entities)]
     return [
         replace(
             open_corpus(_select(data, part), refresh),
+            decodes_entities=data.decode_entities,
             name=part.label,
             tag=part.tag,
             held_out=part.held_out,
         )
         for part in data.corpora
     ]
+
+
+def likely_source(path: Path) -> Source:
+    """Return the source that reads a file or folder, judged by its name."""
+    name = path.name.lower()
+    for source, rules in SOURCES.items():
+        if name.endswith(rules.endings):
+            return source
+    if name.endswith((".pkl", ".pickle")):
+        return "pickle"
+    if path.is_dir() or name.removesuffix(".gz").endswith(_TABLES):
+        return "table"
+    with suppress(UserError):
+        pair_of(path, DataConfig(source="parallel", path=path))
+        return "parallel"
+    return "tsv"
 
 
 def _select(data: DataConfig, part: CorpusPart) -> DataConfig:
@@ -80,7 +101,7 @@ def list_corpora(languages: tuple[str, str]) -> Iterator[Listing]:
 def _open_tsv(data: DataConfig, refresh: bool) -> Corpus:
     for path in given_paths(data).values():
         name = single(path, data).name.lower().removesuffix(".gz")
-        if name.endswith((".csv", ".json", ".jsonl", ".parquet", ".arrow")):
+        if name.endswith(_TABLES):
             raise UserError(f"{path}: is not tab-separated; set source: table")
     english_last = english_is_last(*data.languages)
     columns = data.languages[::-1] if english_last else data.languages

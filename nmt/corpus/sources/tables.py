@@ -3,6 +3,7 @@
 The library `datasets` (extra `hub`) reads them in blocks of rows.
 """
 
+import codecs
 import csv
 import glob
 import gzip
@@ -16,14 +17,14 @@ from contextlib import contextmanager, suppress
 from itertools import chain, count
 from pathlib import Path, PurePosixPath
 from textwrap import shorten
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 from urllib.parse import unquote
 
 import numpy as np
 
 from nmt.corpus.sources.columns import SIDE_NAMES
 from nmt.corpus.sources.download import cache_folder
-from nmt.corpus.sources.readers import MAX_UNPACKED_BYTES, Pair, Split
+from nmt.corpus.sources.readers import MAX_UNPACKED_BYTES, Pair, Split, warn_once
 from nmt.corpus.text.languages import column_names
 from nmt.errors import UserError, is_full_disk, missing_extra, one_line, unwritable, writing
 from nmt.files.json_files import read_json, write_json
@@ -42,6 +43,8 @@ _BUILDERS = {  # of `datasets`, by file extension, to which .gz may be added
     ".arrow": "arrow",
 }
 _ROWS = 1000
+_SAMPLE = 2**20  # bytes
+_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 _DEEPEST = 1000  # nesting of a row in JSON
 _LONGEST_PACKED = 64 * 2**20  # bytes of a line; JSON arrays may be one line
 # Words in file names, and in split names on the Hub, that identify a split; also with `set` after
@@ -158,17 +161,21 @@ def _blocks(path: Path) -> Iterator[Mapping[str, Sequence[object]]]:
     if _BUILDERS[_ending(path.name)] != "csv":
         yield from rows
         return
-    from pandas.errors import ParserWarning
+    from pandas.errors import ParserError, ParserWarning
 
     while True:
         with warnings.catch_warnings():
             warnings.simplefilter("error", ParserWarning)  # of fields that have no column
             try:
                 block = next(rows, None)
-            except ParserWarning:
+            except (ParserWarning, ParserError) as error:
+                place = re.search(r"in line (\d+), saw \d+", str(error))
+                if isinstance(error, ParserError) and not place:
+                    raise
+                what = f"line {place[1]} has" if place else "has rows with"
                 raise UserError(
-                    f"{path}: has rows with more fields than the header, line 1; correct the "
-                    "header or the rows"
+                    f"{path}: {what} more fields than the header, line 1; put quotation marks "
+                    "around texts with the separator in them, or correct the header"
                 ) from None
         if block is None:
             return
@@ -193,6 +200,7 @@ def _open(path: Path) -> "datasets.IterableDataset":
         if builder == "csv":  # pandas would guess a type for each block of rows
             import pandas
 
+            options |= _csv_form(path)
             names = pandas.read_csv(path, nrows=0, **options).columns
             options["converters"] = dict.fromkeys(names, str)
         table = library.load_dataset(
@@ -208,6 +216,39 @@ def _open(path: Path) -> "datasets.IterableDataset":
         raise
     except Exception as error:
         raise _unreadable(path, error) from None
+
+
+def _csv_form(path: Path) -> dict[str, str]:
+    """Return the encoding and the separator of a CSV file, where they are not the usual ones.
+
+    Spreadsheets write semicolons where the comma separates decimals, and Windows' code page. Raises
+    `UserError` for UTF-16.
+    """
+    form: dict[str, str] = {}
+    with _unpacked(path) as file:
+        start = file.read(_SAMPLE)
+        if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in start[:100]:
+            raise UserError(f"{path}: is UTF-16, not UTF-8; convert it: iconv -f UTF-16 -t UTF-8")
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        block = start
+        try:
+            while block:
+                decoder.decode(block)
+                block = file.read(_SAMPLE)
+        except UnicodeDecodeError:
+            form["encoding"] = "cp1252"
+            warn_once(f"{path}: is not UTF-8; reading it as Windows-1252")
+    if _ending(path.name) == ".csv":
+        header = re.sub(r'"[^"]*"', "", start.decode("cp1252", "replace").partition("\n")[0])
+        separators = [each for each in ",;\t|" if each in header]
+        if separators and separators[0] != ",":
+            form["sep"] = separators[0]
+            warn_once(f"{path}: its columns are separated by {_SEPARATORS[separators[0]]}")
+    return form
+
+
+def _unpacked(path: Path) -> IO[bytes]:
+    return cast(IO[bytes], gzip.open(path)) if path.suffix.lower() == ".gz" else path.open("rb")
 
 
 def _check_json(path: Path) -> None:
@@ -233,7 +274,7 @@ def _lines(path: Path) -> Iterator[bytes]:
     """
     packed = path.suffix.lower() == ".gz"
     size = 0
-    with gzip.open(path) if packed else path.open("rb") as file:
+    with _unpacked(path) as file:
         for number in count(1):
             line = file.readline(_LONGEST_PACKED + 1 if packed else -1)
             size += len(line)

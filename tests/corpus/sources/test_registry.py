@@ -23,7 +23,7 @@ from nmt.corpus.sources.named import (
     TUTORIAL_URL,
 )
 from nmt.corpus.sources.readers import Split
-from nmt.corpus.sources.registry import KINDS, open_corpus
+from nmt.corpus.sources.registry import KINDS, likely_source, open_corpora, open_corpus
 from nmt.errors import UserError
 
 TO_ENGLISH = {"source_language": "de", "target_language": "en"}
@@ -325,3 +325,29 @@ def test_the_real_corpora_are_read(corpora: Path) -> None:
     for name, blob in MULTI30K_BLOBS.items():
         path = corpora / "multi30k" / f"{name}.gz"
         assert not path.exists() or git_blob_id(path) == blob
+
+
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        *(("a.tsv", "tsv"), ("a.txt", "tsv"), ("a.csv", "table"), ("a.JSONL.gz", "table")),
+        *(("a.tmx.gz", "tmx"), ("a.xlf", "xliff"), ("a.po", "po"), ("a.pkl", "pickle")),
+        *(("par", "parallel"), ("par.en", "parallel"), ("par.de.gz", "parallel"), (".", "table")),
+    ],
+)
+def test_the_source_of_a_corpus_follows_from_its_name(
+    name: str, source: str, tmp_path: Path
+) -> None:
+    for side in ("par.en", "par.de.gz"):
+        (tmp_path / side).touch()
+    assert likely_source(tmp_path / name) == source
+
+
+def test_entities_are_decoded_if_wanted(tmp_path: Path) -> None:
+    path = tmp_path / "a.tsv"
+    path.write_text("Say &quot;yes&quot; &amp; go\tSag &#8222;ja&#8220;\n")
+    data = DataConfig(source="tsv", path=path)
+    found = [open_corpora(data.model_copy(update={"decode_entities": each})) for each in (0, 1)]
+    kept, decoded = (list(corpora[0].pairs("train")) for corpora in found)
+    assert kept == [("Say &quot;yes&quot; &amp; go", "Sag &#8222;ja&#8220;")]
+    assert decoded == [('Say "yes" & go', "Sag „ja“")]

@@ -287,6 +287,40 @@ def test_only_a_header_names_columns(tmp_path: Path) -> None:
         assert read(tmp_path / name) == [("go", "geh")]
 
 
+@pytest.mark.parametrize(
+    ("rows", "encoding"),
+    [
+        ("id;de;en\n1;Tür, zu;door, shut\n", "utf-8"),
+        ("id;de;en\n1;Tür, zu;door, shut\n", "cp1252"),
+        ('id\t"de, neu"\ten\n', "utf-8"),
+        ('"de";"en"\n"Tür, zu";"door, shut"\n', "utf-8-sig"),
+        ('de,"a;b",en\n"Tür, zu",x,"door, shut"\n', "cp1252"),
+        ("de|en\nTür, zu|door, shut\n", "utf-8"),
+    ],
+)
+def test_csv_of_spreadsheets_is_read(rows: str, encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(rows.encode(encoding))
+    fields = {"columns": ("en", "de, neu")} if "neu" in rows else {}
+    found = list(opened("table", path, **fields).read(path))
+    assert found == [("door, shut", "Tür, zu")] * (rows.count("\n") - 1)
+
+
+def test_text_with_unquoted_commas_is_refused_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("en,de\na,b\nyes, sir,ja\n")
+    with pytest.raises(UserError, match=r"a\.csv: .* more fields than the header.*quotation marks"):
+        list(opened("table", path).read(path))
+
+
+def test_utf_16_is_refused_with_the_command_that_converts_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    for encoding in ("utf-16", "utf-16-le"):
+        path.write_bytes("en,de\na,b\n".encode(encoding))
+        with pytest.raises(UserError, match="iconv -f UTF-16"):
+            list(opened("table", path).read(path))
+
+
 def test_text_stored_as_bytes_is_decoded(tmp_path: Path) -> None:
     path = write(tmp_path / "a.parquet", [{"en": b"owl", "de": "Käuzchen".encode()}])
     assert read(path) == [("owl", "Käuzchen")]
