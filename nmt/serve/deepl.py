@@ -325,18 +325,22 @@ def _facts(glossary: StoredGlossary) -> GlossaryFacts:
     }
 
 
+_KEY = {"document_key": "KEY"}
 OPERATIONS = (
-    Operation("POST", "/v2/translate", "Translate texts", translate, TextResults, TextBody),
+    Operation("POST", "/v2/translate", "Translate texts", translate, TextResults, TextBody,
+              example={"text": ["Where is the station?"], "target_lang": "DE"}),
     Operation("POST", "/v2/document", "Translate a document", upload_document, DocumentHandle,
-              DocumentBody, file=True),
+              DocumentBody, file=True, example={"target_lang": "DE"}),
     Operation("POST", "/v2/document/{document}", "Report the state of a document",
-              document_status, DocumentStatus, DocumentKey),
+              document_status, DocumentStatus, DocumentKey, example=_KEY),
     Operation("POST", "/v2/document/{document}/result", "Return a translated document",
-              document_result, bytes, DocumentKey),
+              document_result, bytes, DocumentKey, example=_KEY),
     Operation("GET", "/v2/languages", "List languages", languages, list[SupportedLanguage]),
     Operation("GET", "/v2/usage", "Count the translated characters", usage, Used),
     Operation("POST", "/v2/glossaries", "Store a glossary", create_glossary, GlossaryFacts,
-              GlossaryBody),
+              GlossaryBody,
+              example={"name": "mine", "source_lang": "en", "target_lang": "de",
+                       "entries": "hat\tMütze"}),
     Operation("GET", "/v2/glossaries", "List the glossaries", list_glossaries, GlossaryList),
     Operation("GET", "/v2/glossaries/{glossary}", "Describe a glossary", show_glossary,
               GlossaryFacts),

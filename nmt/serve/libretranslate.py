@@ -281,15 +281,17 @@ async def download_file(service: Service, request: Request, body: None) -> Respo
 
 
 OPERATIONS = (
-    Operation("POST", "/translate", "Translate text", translate, Translated, TranslateBody),
-    Operation("POST", "/detect", "Detect a language", detect, list[Detection], DetectBody),
+    Operation("POST", "/translate", "Translate text", translate, Translated, TranslateBody,
+              example={"q": "Where is the station?", "source": "en", "target": "de"}),
+    Operation("POST", "/detect", "Detect a language", detect, list[Detection], DetectBody,
+              example={"q": "Where is the station?"}),
     Operation("GET", "/languages", "List languages", languages, list[Language], needs_key=False),
     Operation("GET", "/health", "Report that the server is running", health, Health,
               needs_key=False),
     Operation("GET", "/frontend/settings", "Settings for a web page", settings, Settings,
               needs_key=False),
     Operation("POST", "/translate_file", "Translate a document", translate_file, TranslatedFile,
-              FileBody, file=True),
+              FileBody, file=True, example={"source": "en", "target": "de"}),
     Operation("GET", "/download_file/{secret}/{name}", "Fetch a translated document",
               download_file, bytes, needs_key=False),
 )  # fmt: skip

@@ -96,10 +96,10 @@ def _body(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
             "properties": fields,
             "required": ["file", "source", "target"],
         }
-        return {"multipart/form-data": {"schema": schema}}
+        return {"multipart/form-data": {"schema": schema, "example": operation.example}}
     schema = _schema(operation.body, schemas, "validation")
     kinds = ("application/json", "application/x-www-form-urlencoded")
-    return {kind: {"schema": schema} for kind in kinds}
+    return {kind: {"schema": schema, "example": operation.example} for kind in kinds}
 
 
 def _schema(shape: Any, schemas: dict[str, Any], mode: Any) -> dict[str, Any]:

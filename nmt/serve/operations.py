@@ -1,7 +1,7 @@
 """One description per endpoint, from which routes and the OpenAPI document are generated."""
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import parse_qsl
@@ -47,7 +47,8 @@ class Operation:
     answer: takes the service, the request and the validated body; returns a `Response`, an iterator
     of JSON lines, or a value to send as JSON; body: type of the request, as JSON or a form; result:
     type of the response; needs_key: whether keys are checked; file: whether the body is a form with
-    a file; streams: whether the response may be JSON lines
+    a file; streams: whether the response may be JSON lines; example: fields of a body, other than
+    the file
     """
 
     method: str
@@ -59,6 +60,7 @@ class Operation:
     needs_key: bool = True
     file: bool = False
     streams: bool = False
+    example: Mapping[str, Any] | None = None
 
 
 def encode(content: Any) -> bytes:

@@ -16,13 +16,16 @@ from nmt.corpus.text.tags import show_tag
 from nmt.errors import UserError
 from nmt.files.private_paths import without_folders
 from nmt.runs.finding import last_change, runs_in
-from nmt.runs.folder import RunFolder, Validation
+from nmt.runs.folder import RunFolder, UpdatePoint, Validation
 from nmt.runs.summaries import NOTHING, summarize
 from nmt.serve.errors import ApiError
 from nmt.serve.served_run import name_runs
 
 if TYPE_CHECKING:
     from nmt.serve.service import Service
+
+
+_MOST_POINTS = 500  # of a curve
 
 
 class RunRow(TypedDict):
@@ -55,12 +58,13 @@ class ConfigField(TypedDict):
 
 
 class RunDetails(TypedDict):
-    """Details of a run."""
+    """Details of a run; updates: points of its training curve, evenly spaced."""
 
     name: str
     served: bool
     seconds: float
     metrics: list[Validation]
+    updates: list[UpdatePoint]
     report: PreparationReport
     config: list[ConfigField]
 
@@ -130,7 +134,7 @@ def describe_run(service: "Service", name: str) -> RunDetails:
     if run is None:
         raise ApiError(404, f"There is no run {name[:100]}")
     try:
-        metrics, data = run.read_metrics(), run.config.data
+        metrics, points, data = run.read_metrics(), run.read_updates(), run.config.data
         for sample in chain.from_iterable(line["samples"] for line in metrics):
             sample["source"] = show_tag(data, sample["source"])
         return {
@@ -138,6 +142,7 @@ def describe_run(service: "Service", name: str) -> RunDetails:
             "served": name in service.runs,
             "seconds": time.time() - last_change(run.path),
             "metrics": metrics,
+            "updates": points[:: math.ceil(len(points) / _MOST_POINTS)] if points else [],
             "report": without_folders(run.report),
             "config": list(_config_fields(run)),
         }

@@ -311,10 +311,11 @@ async def compare_runs(service: Service, request: Request, body: CompareBody) ->
 
 OPERATIONS: tuple[Operation, ...] = (
     Operation("POST", "/v1/translate", "Translate, with scores, tokens, attention and beam",
-              translate, Inspected, InspectBody, streams=True),
+              translate, Inspected, InspectBody, streams=True,
+              example={"text": "Where is the station?", "n_best": 3}),
     Operation("GET", "/v1/runs", "List runs", runs, list[RunRow]),
     Operation("GET", "/v1/runs/{name}", "Describe a run: metrics, data report, configuration",
               run_details, RunDetails),
     Operation("POST", "/v1/compare", "Compare two runs on a held-out set", compare_runs,
-              Comparison, CompareBody),
+              Comparison, CompareBody, example={"runs": ["FIRST", "SECOND"], "sentences": 50}),
 )  # fmt: skip

@@ -483,12 +483,24 @@ def test_a_live_curve_grows_while_a_run_trains(
     )
     try:
         page.get_by_label("Plot live").check(timeout=3 * WAIT)
-        expect(page.locator("circle.s2")).not_to_have_count(0, timeout=3 * WAIT)
-        first = page.locator("circle.s2").count()
-        expect(page.locator("circle.s2").nth(first)).to_be_attached(timeout=3 * WAIT)
+        points = page.get_by_role("img", name="BLEU on validation").locator("circle.s2")
+        expect(points).not_to_have_count(0, timeout=3 * WAIT)
+        first = points.count()
+        expect(points.nth(first)).to_be_attached(timeout=3 * WAIT)
     finally:
         training.kill()
         training.wait()
+
+
+def test_the_training_loss_is_drawn_every_few_updates(
+    page: Page, server: Running, run: RunFolder
+) -> None:
+    page.goto(f"{server.address}/#/runs")
+    dashed = page.locator("path.series.dashed")
+    expect(dashed).to_have_count(1)
+    points = len(run.read_updates())
+    assert points > len(run.read_metrics())
+    assert len(re.findall("[ML]", dashed.get_attribute("d") or "")) == points
 
 
 def test_a_deleted_run_disappears(page: Page, server: Running, run: RunFolder) -> None:
@@ -528,6 +540,9 @@ def test_two_runs_are_compared(page: Page, server: Running) -> None:
 def test_the_api_documentation_works_offline(page: Page, server: Running) -> None:
     page.goto(f"{server.address}/docs")
     expect(page.locator("main")).to_contain_text("POST /v1/translate")
+    expect(page.locator("h2").first).to_have_text("POST /translate")
+    example = page.locator("pre").first
+    expect(example).to_contain_text(f"curl '{server.address}/translate' -H 'Content-Type:")
     expect(page.locator("main")).to_contain_text("alternatives")
 
 

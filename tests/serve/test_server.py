@@ -1,5 +1,6 @@
 """`nmt serve` as a process: errors, start and shutdown."""
 
+import io
 import json
 import os
 import re
@@ -21,6 +22,7 @@ from urllib.parse import urlsplit
 
 import pytest
 import requests
+from starlette.datastructures import UploadFile
 
 from nmt.decoding.translator import Translation
 from nmt.errors import UserError
@@ -28,6 +30,7 @@ from nmt.runs.finding import RUNS
 from nmt.runs.folder import RunFolder
 from nmt.serve.app import OPERATIONS
 from nmt.serve.limits import Limits
+from nmt.serve.operations import Operation
 from nmt.serve.served_run import ServedRun
 from nmt.serve.server import bind, hosts_of, origins_of, read_keys
 from nmt.serve.service import Service
@@ -434,6 +437,15 @@ def test_links_have_the_scheme_that_the_proxy_passes_on(
             timeout=60,
         )
         assert found.json()["translatedFileUrl"].startswith(f"{scheme}://127.0.0.1:")
+
+
+@pytest.mark.parametrize("each", [each for each in OPERATIONS if each.body], ids=lambda e: e.path)
+def test_examples_of_requests_are_valid(each: Operation) -> None:
+    """The page with the documentation shows them as commands."""
+    assert each.example
+    assert each.body
+    file = {"file": UploadFile(io.BytesIO())} if each.file else {}
+    assert each.body.model_validate(dict(each.example) | file)
 
 
 def test_the_openapi_document_is_printed() -> None:

@@ -248,6 +248,7 @@ def test_runs_are_listed_with_their_metrics_and_configuration(client: TestClient
     assert (row["name"], row["served"], row["data"]) == ("toy", True, "tsv, 168 pairs")
     details = client.get("/v1/runs/toy").json()
     assert details["metrics"][-1]["samples"]
+    assert [point["update"] for point in details["updates"][:2]] == [10, 20]
     assert details["report"]["pairs"]["test"] == 16
     fields = {field["name"]: field for field in details["config"]}
     assert fields["model.d_model"]["value"] == "64"

@@ -34,8 +34,21 @@ function operation(path, method, found) {
   const kinds = content ? Object.keys(content) : [];
   const answer = Object.values(found.responses["200"].content)[0].schema;
   return h("section", { class: "card" }, h("h2", {}, h("code", {}, `${method.toUpperCase()} ${path}`)), h("p", {}, found.summary),
+    h("pre", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Example" }, h("code", {}, curl(path, method, content))),
     content ? h("div", {}, h("h3", {}, `Body (${kinds.join(", ")})`), content[kinds[0]].schema.$ref ? h("p", {}, typeOf(content[kinds[0]].schema)) : fields(content[kinds[0]].schema)) : null,
     h("h3", {}, "Response"), h("p", {}, typeOf(answer)));
+}
+
+// A command that calls an operation.
+function curl(path, method, content) {
+  const address = `${document.baseURI.replace(/docs([?#].*)?$/, "")}${path.slice(1)}`;
+  const [[kind, body] = []] = Object.entries(content ?? {});
+  if (!kind) return `curl ${method === "get" ? "" : `-X ${method.toUpperCase()} `}'${address}'`;
+  if (kind === "multipart/form-data") {
+    const fields = ["file=@letter.docx", ...Object.entries(body.example).map(([name, value]) => `${name}=${value}`)];
+    return `curl '${address}' ${fields.map((field) => `-F ${field}`).join(" ")}`;
+  }
+  return `curl '${address}' -H 'Content-Type: ${kind}' -d '${JSON.stringify(body.example)}'`;
 }
 
 // The endpoints that never need a key.
@@ -48,10 +61,10 @@ call("/openapi.json").then((found) => {
   const statuses = Object.entries(Object.values(Object.values(found.paths)[0])[0].responses).filter(([status]) => status !== "200");
   main.append(
     h("h1", {}, found.info.title), h("p", {}, found.info.description, " The document: ", h("a", { href: "openapi.json" }, "openapi.json"), "."),
+    ...Object.entries(found.paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, each]) => operation(path, method, each))),
     h("section", { class: "card" }, h("h2", {}, "Errors"), h("p", {}, "Every error response is ", h("code", {}, '{"error": "…"}'), " with one of these status codes."),
       h("dl", { class: "facts" }, statuses.flatMap(([status, each]) => [h("dt", {}, status), h("dd", {}, each.description)]))),
     h("section", { class: "card" }, h("h2", {}, "Keys"), h("p", {}, "If the server requires a key, send it in the header ", h("code", {}, "Authorization: Bearer KEY"), ", or as ", h("code", {}, "api_key"), " in the body."), keyless(found.paths)),
-    ...Object.entries(found.paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, each]) => operation(path, method, each))),
     h("h2", {}, "Schemas"),
     ...Object.entries(found.components.schemas).map(([name, schema]) => h("section", { class: "card", id: name }, h("h3", {}, name), schema.description ? h("p", {}, schema.description) : null, fields(schema))),
   );

@@ -4,6 +4,7 @@ import { svg } from "./dom.js";
 
 const WIDTH = 460;
 const HEIGHT = 260;
+const MOST_MARKED = 30; // points of a curve; more would hide it
 const EDGE = { left: 52, right: 20, top: 10, bottom: 34 };
 
 function ticks(low, high) {
@@ -46,7 +47,7 @@ export function plot(title, series) {
     svg("text", { class: "tick", x: WIDTH - EDGE.right, y: HEIGHT - 4, "text-anchor": "end" }, "update"),
     series.map((each) => [
       svg("path", { class: `series s${each.color}${each.dashed ? " dashed" : ""}`, d: each.points.map(([a, b], i) => `${i ? "L" : "M"}${x(a).toFixed(1)} ${y(b).toFixed(1)}`).join("") }),
-      each.points.map(([a, b]) => svg("circle", { class: `s${each.color}`, cx: x(a), cy: y(b), r: 2.5 }, svg("title", {}, `${each.name}, update ${a}: ${short(b)}`))),
+      (each.points.length > MOST_MARKED ? [] : each.points).map(([a, b]) => svg("circle", { class: `s${each.color}`, cx: x(a), cy: y(b), r: 2.5 }, svg("title", {}, `${each.name}, update ${a}: ${short(b)}`))),
     ]),
   );
 }

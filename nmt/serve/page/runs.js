@@ -9,13 +9,22 @@ const COLUMNS = [
   ["parameters", "Parameters"], ["updates", "Updates"], ["bleu", "BLEU"], ["seconds", "Changed"],
 ];
 const NUMBERS = new Set(["parameters", "updates", "bleu", "seconds"]);
+// A title, and for each curve its name, the points that it is drawn from, and whether it is dashed.
 const PLOTS = [
-  ["Loss (training dashed)", [["train_loss", true], ["loss", false]]],
-  ["BLEU on validation", [["bleu", false]]],
-  ["Learning rate", [["learning_rate", false]]],
+  ["Loss (training dashed)", [["training", (found) => trained(found, "loss", "train_loss"), true], ["validation", (found) => validated(found, "loss"), false]]],
+  ["BLEU on validation", [["", (found) => validated(found, "bleu"), false]]],
+  ["Learning rate", [["", (found) => trained(found, "learning_rate", "learning_rate"), false]]],
 ];
 const MOST_SERIES = 6;
 const POLL = { training: 2000, idle: 4000 }; // milliseconds
+
+const pointsOf = (lines, field) => lines.map((line) => [line.update, line[field]]).filter(([, y]) => y !== null);
+const validated = (found, field) => pointsOf(found.metrics, field);
+
+// Every few updates; runs of earlier versions recorded only validations.
+function trained(found, field, former) {
+  return found.updates.length ? pointsOf(found.updates, field) : validated(found, former);
+}
 
 function age(seconds) {
   for (const [unit, length] of [["d", 86400], ["h", 3600], ["min", 60]]) {
@@ -96,10 +105,9 @@ export function start(main) {
     legend.replaceChildren(...(names.length
       ? names.map((name, i) => h("span", { class: `s${i + 1}` }, h("span", { class: "swatch" }), `${name}  `)).concat(state.shown.size > MOST_SERIES ? h("span", { class: "muted" }, `At most ${MOST_SERIES} runs are drawn.`) : [])
       : [h("span", { class: "muted" }, "Choose runs in the table to see their curves.")]));
-    plots.replaceChildren(...PLOTS.map(([title, fields]) => h("figure", {}, h("figcaption", { class: "small muted" }, title),
-      plot(title, names.flatMap((name, i) => fields.map(([field, dashed]) => ({
-        name: fields.length > 1 ? `${name} ${dashed ? "training" : "validation"}` : name, color: i + 1, dashed,
-        points: state.details.get(name).metrics.map((line) => [line.update, line[field]]).filter(([, y]) => y !== null),
+    plots.replaceChildren(...PLOTS.map(([title, curves]) => h("figure", {}, h("figcaption", { class: "small muted" }, title),
+      plot(title, names.flatMap((name, i) => curves.map(([curve, points, dashed]) => ({
+        name: curve ? `${name} ${curve}` : name, color: i + 1, dashed, points: points(state.details.get(name)),
       })))))));
   }
 
