@@ -175,7 +175,7 @@ def evaluate(
     )
     require_tokenizer(tokenize)
     if tokenize in ("13a", "intl", "moses") and writes_no_spaces(data.target_language):
-        warn(
+        _LOG.warning(
             f"BLEU's tokenizer {tokenize} cannot divide {data.target_language} into words; rely on "
             f"chrF, or choose --tokenize {_TOKENIZERS.get(data.target_language, 'flores200')}"
         )

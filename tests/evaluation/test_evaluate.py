@@ -154,7 +154,7 @@ def test_the_options_of_scores_apply_to_the_comparison_and_the_analysis(
 
     assert report.against is not None
     assert report.against["bleu"].baseline == report.against["bleu"].system == report.all.bleu
-    assert analysed == [options]
+    assert analysed == [{**options, "other_references": []}]
 
 
 def test_a_comparison_is_part_of_the_report() -> None:

@@ -14,8 +14,10 @@ from nmt.evaluation.metrics import (
     Comparison,
     compare_texts,
     corpus_bleu,
+    corpus_chrf,
     evaluate_texts,
     moses_tokenize,
+    require_tokenizer,
 )
 
 REFERENCES = [
@@ -349,6 +351,25 @@ def test_several_references_are_scored_together() -> None:
     assert all("nrefs:2|" in text for text in found.signatures.values())
     with pytest.raises(UserError, match="3 hypotheses for 2 references"):
         evaluate_texts(HYPOTHESES, REFERENCES, REFERENCES[:2])
+
+
+def test_chinese_is_divided_into_characters() -> None:
+    found = evaluate_texts(["我们今天去北京。"], ["我们明天去北京。"], tokenize="zh", bootstrap=0)
+    assert found.bleu > 30
+    assert "tok:zh" in found.signatures["bleu"]
+    assert corpus_bleu(["我们今天去北京。"], ["我们明天去北京。"]) == 0
+    assert corpus_chrf(["我们今天去北京。"], ["我们明天去北京。"]) == pytest.approx(found.chrf)
+
+
+def test_a_tokenizer_that_cannot_be_opened_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError("no network\n")
+
+    require_tokenizer("13a")
+    monkeypatch.setattr("nmt.evaluation.metrics.BLEU", fail)
+    for name in ("flores200", "ja-mecab"):
+        with pytest.raises(UserError, match=f"^--tokenize {name}: [^\n]*$"):
+            require_tokenizer(name)  # type: ignore[arg-type]
 
 
 def test_the_signature_names_the_test_set() -> None:

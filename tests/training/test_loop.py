@@ -517,6 +517,12 @@ def test_a_better_validation_resets_patience(toy_config: MakeConfig) -> None:
     assert list(left) == [{"loss": 0.0}]
 
 
+def test_target_bleu_is_refused_in_languages_without_spaces(toy_config: MakeConfig) -> None:
+    config = toy_config(data={"target_language": "zh"}, training={"target_bleu": 20})
+    with pytest.raises(UserError, match=r"training\.target_bleu"):
+        train(config, Path("run"))
+
+
 def test_training_stops_after_max_minutes(toy_config: MakeConfig) -> None:
     train(toy_config(training={"epochs": 1000, "max_minutes": 0.01}), Path("run"))
     assert RunFolder(Path("run")).read_metrics()[-1]["epoch"] < 1000

@@ -76,6 +76,7 @@ def test_measures_are_means_per_label(
     measures = validator.measure(None)  # type: ignore[arg-type]
     measured = [measures[name] for name in ("loss", "perplexity", "accuracy")]  # type: ignore[literal-required]
     assert measured == pytest.approx([2.0, math.exp(2), 0.6])
+    assert measures["pairs"] == 16
     assert measures["bleu"] == corpus_bleu(translations, references)
     assert measures["bleu"] != pytest.approx(corpus_bleu(references, translations), abs=0.1)
     assert measures["samples"] == [
@@ -85,6 +86,19 @@ def test_measures_are_means_per_label(
     monkeypatch.setattr(validator, "_score", lambda model: (5000.0, 0, 5))
     measures = validator.measure(None)  # type: ignore[arg-type]
     assert (measures["loss"], measures["perplexity"]) == (1000.0, math.exp(100))
+
+
+def test_chrf_is_measured_in_languages_without_spaces(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    validator, _ = make_validator(toy_config())
+    references = [example.reference for example in validator.examples]
+    monkeypatch.setattr(validator, "_score", lambda model: (10.0, 3, 5))
+    monkeypatch.setattr(validator, "_translate", lambda model: references)
+    assert "chrf" not in validator.measure(None)  # type: ignore[arg-type]
+    data = validator._config.data.model_copy(update={"target_language": "zh"})
+    validator._config = validator._config.model_copy(update={"data": data})
+    assert validator.measure(None)["chrf"] == pytest.approx(100)  # type: ignore[arg-type]
 
 
 def test_loss_is_measured_without_dropout(toy_config: MakeConfig) -> None:

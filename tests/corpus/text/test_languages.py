@@ -9,6 +9,7 @@ from nmt.corpus.text.languages import (
     seem_to_be_in,
     three_letters,
     two_letters,
+    writes_no_spaces,
 )
 from tests.conftest import toy_pairs
 
@@ -42,6 +43,14 @@ def test_the_more_likely_of_two_languages_is_recognized() -> None:
     assert seem_to_be_in("de", GERMAN, "en")
     assert not seem_to_be_in("en", GERMAN, "de")
     assert not seem_to_be_in("de", GERMAN, "cs")
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [*(("zh", True), ("jpn", True), ("zh-Hans", True), ("TH", True)), ("de", False), ("ko", False)],
+)
+def test_some_languages_write_no_spaces(code: str, expected: bool) -> None:
+    assert writes_no_spaces(code) == expected
 
 
 def test_no_frequent_word_is_in_two_languages() -> None:
