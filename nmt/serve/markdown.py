@@ -27,7 +27,9 @@ _FRONT_MATTER = re.compile(
 )
 # The box of a task, the number of a footnote, the kind of a note.
 _LABEL = re.compile(r"(?:\[[ xX]\]|\[\^[^\]\s]+\]:|\[![A-Za-z]+\]|!{3}[ \t]+\w+)(?=\s|$)[ \t]*")
-_KEPT_TEXT = re.compile(r"\[\^[^\]\s]+\](?!:)|\$[^\s$](?:[^$\n]*[^\s$])?\$")  # footnotes, formulas
+_KEPT_TEXT = re.compile(
+    r"\{%.*?%\}|\[\^[^\]\s]+\](?!:)|\$[^\s$](?:[^$\n]*[^\s$])?\$"
+)  # footnotes, formulas
 _BREAK = re.compile(r"[ \t]*(\\?)\n[ \t]*")
 _TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)[^<>]*?(/?)>", re.DOTALL)
 _SPECIAL = "\\`*_[]<&"
@@ -40,6 +42,11 @@ class _Format:
 
     start: str
     end: str = ""
+
+    @property
+    def is_link(self) -> bool:
+        """Whether it is a link or a picture."""
+        return self.end.startswith("]")
 
 
 @dataclass
@@ -83,7 +90,7 @@ class _Stretch:
 
     def translated(self, parts: Sequence[Part]) -> str:
         """Return the source of a translation."""
-        marked = []
+        marked: list[tuple[str, tuple[_Format, ...]]] = []
         before = ""
         for text, number in parts:
             raw = self.raw[number]
@@ -93,7 +100,7 @@ class _Stretch:
             shown = raw.replace(" ", _KEPT_SPACE) if raw else self._escaped(text)
             marked.append((shown, self.chains[number]))
             before = text
-        line = _render(marked)
+        line = _render([*marked, *self._lost_links(parts)])
         if self.is_cell:
             line = line.replace("|", r"\|")
         rows = [line]
@@ -103,6 +110,20 @@ class _Stretch:
         if self.is_paragraph:
             rows = [_escaped_start(row) for row in rows]
         return f"\n{self.indent}".join(rows).replace(_KEPT_SPACE, " ")
+
+    def _lost_links(self, parts: Sequence[Part]) -> Iterator[tuple[str, tuple[_Format, ...]]]:
+        """Yield the links, as in the source, that no word of a translation has got."""
+        found = {form for _, number in parts for form in self.chains[number]}
+        texts = [
+            raw or self._escaped(text) for raw, text in zip(self.raw, self.pieces, strict=True)
+        ]
+        last = None
+        for text, chain in zip(texts, self.chains, strict=True):
+            link = next((form for form in chain if form.is_link and form not in found), None)
+            if link and text:
+                yield from [(" ", ())] if link is not last else []
+                yield text, chain
+                last = link
 
     def _escaped(self, text: str) -> str:
         special = {*_SPECIAL} - self.plain

@@ -25,7 +25,8 @@ def texts(source: str) -> list[str]:
 
 
 def html(source: str) -> str:
-    return MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(source)
+    rendered: str = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(source)
+    return rendered
 
 
 DOCUMENT = """\
@@ -57,7 +58,7 @@ after a break &amp; \\*star\\* ~~gone~~, two  \nspaces.
 |------|:---:|
 | cell \\| bar | **x** `a\\|b` |
 
-Term[^1] and $x_1$ and <https://x.y/z>.
+Term[^1] and $x_1$ and <https://x.y/z>{% include note.html %}.
 
 [^1]: The note.
 
@@ -121,6 +122,11 @@ def test_words_keep_their_formats() -> None:
     source = "The **big hat** is [here](a.md)."
     parts: list[Part] = [("Hier ", 3), ("ist der ", 2), ("große Hut", 1), (".", 4)]
     assert translated(source, parts) == "[Hier](a.md) ist der **große Hut**."
+
+
+def test_a_link_is_not_lost_with_its_words() -> None:
+    assert translated("Read the [manual](a.md)", [("Gelesen", 0)]) == "Gelesen [manual](a.md)"
+    assert translated("[a](x) [b](y)", [("c", 0)]) == "[c](x) [b](y)"
 
 
 def test_code_stays_after_its_word() -> None:

@@ -45,6 +45,7 @@ _NAMELIKE = re.compile(
         (
             r"</?[A-Za-z][^<>\n]{0,200}>",  # a tag
             r"\{\{[^{}\n]{0,80}\}\}|[$#]?\{[^{}\s]{0,80}\}",  # {{ user }}, {name}, ${HOME}
+            r"\{%[^{}\n]{0,200}%\}",
             r"%\([A-Za-z_]\w{0,40}\)[sdif]|%\d+\$[sdif@]|(?<!\w)%[sdif@](?!\w)",  # as in printf
             r"`[^`\n]{1,200}`|&(?:[A-Za-z]{2,8}|#\d{1,7});",
             rf"(?<!\w)(?:https?|ftp|file)://{_URL_TEXT}|(?<!\w)(?:mailto|tel):{_URL_TEXT}",
