@@ -7,8 +7,8 @@ from pydantic import FiniteFloat, NonNegativeFloat, NonNegativeInt
 
 _LEAST_BLEU = 1.0  # lower scores are due to a few words
 _CLEARLY = 0.99  # of the last clear minimum of the loss
-# Times the square root of the pairs. Between the last and the averaged weights of a run, 6.3 was
-# measured (paired bootstrap, 300 everyday sentences); those of two validations differ more.
+# Times the square root of the pairs. Between the last and the averaged weights of a run, which are
+# alike, 6.3 was measured (paired bootstrap, 300 everyday sentences); rounded up.
 _NOISE_OF_ONE_PAIR = 10.0
 
 

@@ -523,6 +523,24 @@ def test_target_bleu_is_refused_in_languages_without_spaces(toy_config: MakeConf
         train(config, Path("run"))
 
 
+def test_patience_waits_while_the_loss_falls(
+    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """BLEU is highest in the first validation, and the loss lowest in the fifth."""
+    measured = iter([(0.22, 5.5), (0, 5.2), (0, 4.9), (0.2, 4.5), (0, 4.0), (0, 4.0), (0, 4.1)])
+    honest = Validator.measure
+
+    def measure(self: Validator, model: Transformer) -> dict[str, object]:
+        bleu, loss = next(measured)
+        return honest(self, model) | {"bleu": bleu, "loss": loss}
+
+    monkeypatch.setattr(Validator, "measure", measure)
+    settings = {"validate_updates": 1, "patience": 2, "max_updates": 9}
+    trainer = make_trainer(toy_config(training=settings))
+    trainer.run()
+    assert (trainer.progress.best_update, trainer.progress.updates) == (5, 7)
+
+
 def test_training_stops_after_max_minutes(toy_config: MakeConfig) -> None:
     train(toy_config(training={"epochs": 1000, "max_minutes": 0.01}), Path("run"))
     assert RunFolder(Path("run")).read_metrics()[-1]["epoch"] < 1000
