@@ -33,6 +33,7 @@ _KEPT_TEXT = re.compile(
 _BREAK = re.compile(r"[ \t]*(\\?)\n[ \t]*")
 _TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)[^<>]*?(/?)>", re.DOTALL)
 _SPECIAL = "\\`*_[]<&"
+_BEFORE_MARK = re.compile(r" (?=[<|`~])")  # of what would begin another block in a new line
 _AT_START = re.compile(r"(\d{0,9})([-+*#>=~.)])(?=[-#>=~]*(?:\s|$))")  # of a line: another block
 
 
@@ -106,10 +107,12 @@ class _Stretch:
         rows = [line]
         if self.width:
             width = max(self.width - len(self.indent), 20)
+            line = _BEFORE_MARK.sub(_KEPT_SPACE, line)
             rows = textwrap.wrap(line, width, break_long_words=False, break_on_hyphens=False)
+        rows = [row.replace(_KEPT_SPACE, " ") for row in rows]
         if self.is_paragraph:
             rows = [_escaped_start(row) for row in rows]
-        return f"\n{self.indent}".join(rows).replace(_KEPT_SPACE, " ")
+        return f"\n{self.indent}".join(rows)
 
     def _lost_links(self, parts: Sequence[Part]) -> Iterator[tuple[str, tuple[_Format, ...]]]:
         """Yield the links, as in the source, that no word of a translation has got."""
@@ -205,7 +208,7 @@ class Markdown:
             if own[0] is elements[0] and (label := _LABEL.match(own[0].text)):
                 start += label.end()
                 own[0] = replace(own[0], text=own[0].text[label.end() :])
-                if not own[0].text and own[1:]:  # a line of its own
+                if not own[0].text and own[1:] and own[1].kind == "line":  # a line of its own
                     own, row = own[2:], row + 1
                     start = rows[row][0]
             second = rows[min(row + 1, last)][0]

@@ -140,6 +140,7 @@ def test_code_stays_after_its_word() -> None:
         ("On May 3", "3. Mai", "3\\. Mai"),
         ("minus one", "- eins", "\\- eins"),
         ("# On May 3", "3. Mai", "# 3. Mai"),
+        ("[!NOTE]\\[a] b", "[c]", "[!NOTE]\\[c]"),
         ("star", "a*b*c [d] <e> & `f`", "a\\*b\\*c \\[d\\] \\<e> &amp; \\`f\\`"),
         ("2 * 3 is", "2 * 3 ist", "2 * 3 ist"),
         ("|a|b|\n|-|-|\n", "c|d", "|c\\|d|b|\n|-|-|\n"),
@@ -158,6 +159,13 @@ def test_broken_lines_are_broken_again() -> None:
     assert first.startswith("> eins")
     assert second.startswith("> ")
     assert html(found).count("<p>") == 1
+
+
+def test_no_line_begins_with_html_or_a_fence() -> None:
+    source = "a <!-- c --> d ``` e\nf " + "g h " * 9
+    for words in range(1, 12):
+        found = translated(source, [("b " * words, 0), ("\ufffc", 1), (" ``` d", 2)])
+        assert all(line[0] not in "<`" for line in found.splitlines())
 
 
 def test_line_endings_are_kept() -> None:
