@@ -33,7 +33,9 @@ _KEPT_TEXT = re.compile(
 _BREAK = re.compile(r"[ \t]*(\\?)\n[ \t]*")
 _TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)[^<>]*?(/?)>", re.DOTALL)
 _SPECIAL = "\\`*_[]<&"
-_BEFORE_MARK = re.compile(r" (?=[<|`~])")  # of what would begin another block in a new line
+_BEFORE_MARK = re.compile(
+    r"[ \t\v\f]+(?=[<|`~])"
+)  # of what would begin another block in a new line
 _AT_START = re.compile(r"(\d{0,9})([-+*#>=~.)])(?=[-#>=~]*(?:\s|$))")  # of a line: another block
 
 
@@ -263,8 +265,7 @@ def _read(token: Token) -> list[_Element]:
             add("line" if kind == "softbreak" else "break", found.end(), " ")
         elif kind == "code_inline":
             ticks = re.compile(rf"(?<!`){child.markup}(?!`)")
-            opened = ticks.search(source, place)
-            closed = ticks.search(source, opened.end()) if opened else None
+            closed = ticks.search(source, skip(child.markup))
             assert closed
             add("kept", closed.end(), _OBJECT)
         elif kind == "html_inline":

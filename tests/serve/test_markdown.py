@@ -168,6 +168,10 @@ def test_no_line_begins_with_html_or_a_fence() -> None:
         assert all(line[0] not in "<`" for line in found.splitlines())
 
 
+def test_code_may_follow_an_escaped_mark() -> None:
+    assert texts("a \\```b``") == ["a `"]
+
+
 def test_line_endings_are_kept() -> None:
     assert translated("one\r\n\r\ntwo\r\n", [("eins", 0)], [("zwei", 0)]) == "eins\r\n\r\nzwei\r\n"
 
