@@ -112,7 +112,7 @@ def test_an_analysis_follows_the_scores(trained_run: RunFolder) -> None:
     assert sum(group["sentences"] for group in analysis["by_length"]) == 16
     assert analysis["by_length"][0]["bleu"] == pytest.approx(found["bleu"])  # all are short
     assert [group["name"] for group in analysis["by_rare_words"]] == ["none"]
-    assert analysis["empty"] == analysis["cut"] == 0
+    assert analysis["empty"] == analysis["truncated"] == 0
     assert len(analysis["worst"]) == 10
     assert "analysis" not in json.loads(nmt("evaluate", *options[:2], "--json").stdout)
 
