@@ -123,7 +123,7 @@ def test_validation_splits_lines_as_decoding_does(
     monkeypatch.setattr("nmt.training.validation.Translator", watched)
     validator._translate(make_model(config, prepared))
     expected = TrainingLines.of(prepared.report, config.decoding)
-    assert expected.single == split
+    assert expected.one_sentence_per_line == split
     assert [arguments[4] for arguments in made] == [replace(expected, growth=0.0)]
 
 
