@@ -31,7 +31,6 @@ from nmt.corpus.preparing.statistics import write_statistics
 from nmt.corpus.tokenizers.tokenizers import vocabulary_files
 from nmt.errors import UserError, one_line, unwritable
 from nmt.export.marian import DECODER, read_marian
-from nmt.export.model_card import read_front_matter
 from nmt.export.published import (
     KINDS,
     LARGEST_WEIGHTS,
@@ -49,6 +48,7 @@ from nmt.export.published import (
 )
 from nmt.export.transformers import TAG_PIECE, language_token, marian_weights
 from nmt.files.checksums import CHECKSUM, NO_CHECKSUM, sign
+from nmt.files.front_matter import read_front_matter
 from nmt.files.json_files import first_problem, write_json
 from nmt.files.small_files import read_small
 from nmt.model.parameters import parameter_shapes

@@ -2,7 +2,6 @@
 
 import re
 import shlex
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -11,7 +10,7 @@ from nmt.config.choices import Weights
 from nmt.corpus.preparing.report import CorpusReport, corpora_before
 from nmt.decoding.loading import load_translator
 from nmt.evaluation.evaluate import evaluate
-from nmt.files.small_files import read_small
+from nmt.files.front_matter import read_front_matter
 from nmt.runs.folder import CARD, HUB, RunFolder
 
 # Those of https://huggingface.co/docs/hub/repositories-licenses that a corpus may have.
@@ -68,18 +67,6 @@ def _base(run: RunFolder) -> dict[str, str]:
     """Return the field by which the Hub links a model to the one that it was made from."""
     name = run.origin.file.removeprefix(HUB).partition("@")[0]
     return {"base_model": name} if run.origin.file.startswith(HUB) else {}
-
-
-def read_front_matter(card: Path) -> tuple[str, str]:
-    """Return the front matter of a model card, and the rest; empty if it cannot be read."""
-    try:
-        text = read_small(card).decode(errors="replace")
-    except OSError:
-        return "", ""
-    if not text.startswith("---") or text.count("---") < 2:
-        return "", text
-    _, front, rest = text.split("---", 2)
-    return front, rest
 
 
 def _described(run: RunFolder, weights: Weights, usage: str) -> str:
