@@ -496,6 +496,10 @@ def test_the_training_loss_is_drawn_every_few_updates(
     page: Page, server: Running, run: RunFolder
 ) -> None:
     page.goto(f"{server.address}/#/runs")
+    shown = f"Plot {run.path.name}"
+    page.get_by_label(shown, exact=True).check()
+    for box in page.get_by_role("checkbox").all():
+        box.set_checked(box.get_attribute("aria-label") == shown)
     dashed = page.locator("path.series.dashed")
     expect(dashed).to_have_count(1)
     points = len(run.read_updates())
@@ -504,15 +508,15 @@ def test_the_training_loss_is_drawn_every_few_updates(
 
 
 def test_a_deleted_run_disappears(page: Page, server: Running, run: RunFolder) -> None:
-    copied = run.path.parent / "copied"
-    shutil.copytree(run.path, copied)
+    vanishing = run.path.parent / "vanishing"
+    shutil.copytree(run.path, vanishing)
     page.goto(f"{server.address}/#/runs")
-    page.get_by_label("Plot copied").check()
-    page.get_by_role("button", name="copied", exact=True).click()
-    expect(page.locator("#about h2")).to_have_text("copied")
-    shutil.rmtree(copied)
-    expect(page.get_by_text("copied")).to_have_count(0)
-    expect(page.locator("#about h2")).not_to_have_text("copied")
+    page.get_by_label("Plot vanishing").check()
+    page.get_by_role("button", name="vanishing", exact=True).click()
+    expect(page.locator("#about h2")).to_have_text("vanishing")
+    shutil.rmtree(vanishing)
+    expect(page.get_by_text("vanishing")).to_have_count(0)
+    expect(page.locator("#about h2")).not_to_have_text("vanishing")
 
 
 def test_the_details_of_a_run_are_shown(page: Page, server: Running) -> None:
