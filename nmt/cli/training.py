@@ -328,7 +328,7 @@ def datastore(
     elif config:
         raise UserError("--config is for imported runs; omit it, since the run names its corpus")
     else:
-        settings = load(str(opened.path / "config.yaml"), set_)
+        settings = load_config(opened.path / "config.yaml", set_ or [], of_run=True)
         prepared = prepare(settings, run_data=opened.data)
     with opened.held():
         filled = fill_datastore(opened, prepared, weights, choose_device(device))

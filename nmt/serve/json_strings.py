@@ -16,7 +16,7 @@ _KEY = re.compile(r"\s*:")
 # Of i18next, Vue, React and Angular, of printf, Python and .NET.
 _PLACEHOLDER = re.compile(
     r"\{\{[^{}]*\}\}|\$\{[^{}]*\}|%?\{[^{}]*\}|\$t\([^()]*\)|%%|<\d+/?>|</\d+>"
-    r"|%(?:\d+\$|\(\w+\))?[-+0#]*\d*(?:\.\d+)?(?:l{0,2}[dufs]|[xgec@])(?![^\W\d_])"
+    r"|%(?:\d+\$|\(\w+\))?[-+0#]*(?![-+0#])\d*(?:\.\d+)?(?:l{0,2}[dufs]|[xgec@])(?![^\W\d_])"
 )
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _CHOICE = re.compile(r"\{\s*\w+\s*,\s*(?:plural|select|selectordinal)\s*,")
@@ -81,10 +81,11 @@ def keeps_placeholders(source: str, translation: str) -> bool:
 
 def with_placeholders(text: str) -> Formatted:
     """Return a text whose placeholders are marks, which stay after the word before them."""
-    pieces, places = [], []
+    pieces: list[str] = []
+    places: set[int] = set()
     end = 0
     for found in _PLACEHOLDER.finditer(text):
         pieces += [text[end : found.start()], found[0]]
-        places.append(len(pieces) - 1)
+        places.add(len(pieces) - 1)
         end = found.end()
     return Formatted([*pieces, text[end:]], places)

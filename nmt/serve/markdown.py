@@ -28,28 +28,38 @@ _FRONT_MATTER = re.compile(
 # The box of a task, the number of a footnote, the kind of a note.
 _LABEL = re.compile(r"(?:\[[ xX]\]|\[\^[^\]\s]+\]:|\[![A-Za-z]+\]|!{3}[ \t]+\w+)(?=\s|$)[ \t]*")
 _KEPT_TEXT = re.compile(
-    r"\{%.*?%\}|\[\^[^\]\s]+\](?!:)|\$[^\s$](?:[^$\n]*[^\s$])?\$"
+    r"\{%(?:(?!\{%).)*?%\}|\[\^[^\[\]\s]+\](?!:)|\$[^\s$](?:[^$\n]*[^\s$])?\$"
 )  # footnotes, formulas
 _BREAK = re.compile(r"[ \t]*(\\?)\n[ \t]*")
-_TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)[^<>]*?(/?)>", re.DOTALL)
+_TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)(?![\w-])[^<>]*?(/?)>", re.DOTALL)
+_NAME = re.compile(r"\[(?:[^\[\]\\]|\\.)*\]", re.DOTALL)  # of the target of a link
 _SPECIAL = "\\`*_[]<&"
 _BEFORE_MARK = re.compile(
-    r"[ \t\v\f]+(?=[<|`~])"
+    r"(?<![ \t\v\f])[ \t\v\f]+(?=[<|`~])"
 )  # of what would begin another block in a new line
 _AT_START = re.compile(r"(\d{0,9})([-+*#>=~.)])(?=[-#>=~]*(?:\s|$))")  # of a line: another block
 
 
 @dataclass(eq=False)
 class _Format:
-    """Marks around text, such as ** and **, or [ and ](address)."""
+    """Marks around text, such as ** and **, or [ and ](address).
+
+    name: of the target of a link, if its text is that name
+    """
 
     start: str
     end: str = ""
+    name: str = ""
 
     @property
     def is_link(self) -> bool:
         """Whether it is a link or a picture."""
         return self.end.startswith("]")
+
+    def marks(self, text: str) -> tuple[str, str]:
+        """Return the marks around a text; a link keeps its target if its text is another now."""
+        is_other = self.name and text != self.name
+        return self.start, f"][{self.name}]" if is_other else self.end
 
 
 @dataclass
@@ -89,7 +99,7 @@ class _Stretch:
     @property
     def formatted(self) -> Formatted:
         """The text, without what stays as it is."""
-        return Formatted(self.pieces, [i for i, raw in enumerate(self.raw) if raw])
+        return Formatted(self.pieces, {i for i, raw in enumerate(self.raw) if raw})
 
     def translated(self, parts: Sequence[Part]) -> str:
         """Return the source of a translation."""
@@ -182,7 +192,7 @@ class Markdown:
             is_cell = around.type in ("th_open", "td_open")
             rows: list[Span] = []  # where each line of the content is
             for number, line in enumerate(token.content.split("\n"), token.map[0]):
-                shown = line.strip().replace("|", r"\|") if is_cell else line.strip()
+                shown = line.strip(" \t").replace("|", r"\|") if is_cell else line.strip(" \t")
                 found = self._text.find(shown, max(place, starts[number]), starts[number + 1])
                 if found < 0:
                     break
@@ -203,7 +213,7 @@ class Markdown:
             if is_break:
                 row += len(own)
                 continue
-            last = row + sum(each.kind == "line" for each in own)
+            last = row + sum(each.raw.count("\n") for each in own)  # also within code and links
             start, end = rows[row][0], rows[last][1]
             if self._text[end - 1] == "\\" and own[-1] is not elements[-1]:  # a forced break
                 end -= 1
@@ -236,7 +246,7 @@ class Markdown:
 
 def _read(token: Token) -> list[_Element]:
     """Return the parts of a block's text, by reading its source along with its tokens."""
-    source, place = token.content, 0
+    source, place, begun = token.content, 0, 0
     elements: list[_Element] = []
 
     def add(kind: str, end: int, text: str = "") -> None:
@@ -247,6 +257,14 @@ def _read(token: Token) -> list[_Element]:
     def skip(mark: str) -> int:
         """Return the end of a mark, which is here or after spaces that the parser dropped."""
         return source.index(mark, place) + len(mark)
+
+    def add_end(name: str) -> None:
+        """Add the end of a link or a picture; name: its text in the source."""
+        add("end", _end_of_link(source, skip("]")))
+        if elements[-2].kind == "start":  # a link without text
+            elements[-2:] = [_Element("kept", elements[-2].raw + elements[-1].raw, _OBJECT)]
+        elif elements[-1].raw in ("]", "][]"):
+            elements[-1].text = " ".join(name.split())
 
     kinds = sorted(child.type for child in token.children or [])
     is_picture = kinds in (["image"], ["image", "link_close", "link_open"])  # not within text
@@ -273,7 +291,7 @@ def _read(token: Token) -> list[_Element]:
         elif kind == "image" and is_picture:
             add("start", skip("!["))
             add("text", place + len(child.content), child.content)
-            add("end", _end_of_link(source, skip("]")))
+            add_end(child.content)
         elif kind == "image":
             add("kept", _end_of_link(source, skip(f"![{child.content}]")), _OBJECT)
         elif kind == "link_open" and child.info == "auto":
@@ -282,8 +300,9 @@ def _read(token: Token) -> list[_Element]:
                 pass
         elif kind == "link_open":
             add("start", skip("["))
+            begun = place  # links are not within one another
         elif kind == "link_close":
-            add("end", _end_of_link(source, skip("]")))
+            add_end(source[begun : skip("]") - 1])
         else:  # emphasis
             add("start" if child.nesting > 0 else "end", skip(child.markup))
     _pair_tags(elements)
@@ -311,9 +330,8 @@ def _end_of_link(source: str, place: int) -> int:
         end = _skip_spaces(source, title.pos if title.ok else end)
         if source[end : end + 1] == ")":
             return end + 1
-    if source[place : place + 1] == "[":
-        return source.index("]", place) + 1
-    return place
+    name = _NAME.match(source, place)
+    return name.end() if name else place
 
 
 def _skip_spaces(source: str, place: int) -> int:
@@ -323,8 +341,9 @@ def _skip_spaces(source: str, place: int) -> int:
 
 
 def _pair_tags(elements: list[_Element]) -> None:
-    """Make formats of HTML tags that enclose text, such as <kbd> and </kbd>."""
+    """Make formats of HTML tags that enclose text, such as <kbd> and </kbd>, not <a id="x"></a>."""
     opened: list[tuple[str, _Element]] = []  # with the names of tags, "" for other formats
+    last = None  # the last element that is not empty
     for each in elements:
         tag = _TAG.fullmatch(each.raw) if each.kind == "kept" else None
         if each.kind == "start" or (tag and not tag[1] and not tag[3]):
@@ -333,7 +352,10 @@ def _pair_tags(elements: list[_Element]) -> None:
             while opened and opened.pop()[0]:
                 pass
         elif tag and tag[1] and opened and opened[-1][0] == tag[2].lower():
-            opened.pop()[1].kind, each.kind = "start", "end"
+            opening = opened.pop()[1]
+            if opening is not last:
+                opening.kind, each.kind = "start", "end"
+        last = each if each.text else last
 
 
 def _set_chains(elements: list[_Element]) -> None:
@@ -342,7 +364,8 @@ def _set_chains(elements: list[_Element]) -> None:
         if each.kind == "start":
             opened.append(_Format(each.raw))
         elif each.kind == "end":
-            opened.pop().end = each.raw
+            form = opened.pop()
+            form.end, form.name = each.raw, each.text.replace(_OBJECT, "")
         each.chain = tuple(opened)
 
 
@@ -363,6 +386,7 @@ def _render(parts: Sequence[tuple[str, tuple[_Format, ...]]]) -> str:
         inner = _render([(text, chain[1:]) for text, chain in alike])
         body = inner.strip()
         before, after = inner.partition(body)[::2] if body else (inner, "")
-        start, end = (each.replace(" ", _KEPT_SPACE) for each in (form.start, form.end))
+        marks = form.marks(body.replace(_KEPT_SPACE, " "))
+        start, end = (each.replace(" ", _KEPT_SPACE) for each in marks)
         found += f"{before}{start}{body}{end}{after}" if body else before
     return found

@@ -13,13 +13,16 @@ from nmt.serve.inline_markup import InlineText, Slot, Token
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _CHARSET = re.compile(rb"charset=([\w.-]{1,40})")
+_DECLARED = re.compile(r"charset=[\w.-]{1,40}")
 _LANGUAGE = re.compile(r"^Language:[ \t]*([A-Za-z]+)", re.MULTILINE)
+_BEGINNING = re.compile(r"#|msgctxt|msgid(?!_)")  # of an entry
 _STRING = re.compile(r"\s*(?P<keyword>[a-z_]+(?:\[\d+\])?)?\s*\"(?P<text>(?:[^\"\\]|\\.)*)\"\s*")
 _FIELD_OR_TAG = re.compile(
-    r"(?P<tag><(?P<closes>/?)(?P<name>[A-Za-z][\w-]*)[^<>]*?(?P<empty>/?)>)"
-    r"|%%|%(?:\(\w+\)|\d+\$)?[-+#0]*\d*(?:\.\d+)?(?:hh?|ll?|[jztL])?[diouxXeEfgGcsp@](?!\w)"
+    r"(?P<tag><(?P<closes>/?)(?P<name>[A-Za-z][\w-]*)(?![\w-])[^<>]*?(?P<empty>/?)>)"
+    r"|%%|%(?:\(\w+\)|\d+\$)?[-+#0]*(?![-+#0])\d*(?:\.\d+)?(?:hh?|ll?|[jztL])?[diouxXeEfgGcsp@](?!\w)"
     r"|\{\{[^{}\n]{0,80}\}\}|[$#]?\{[^{}\n]{0,80}\}"
 )
+_FUZZY = re.compile(r",\s*fuzzy\s*(?:,|$)")
 _VOID = frozenset({"br", "hr", "img", "input", "wbr"})
 
 
@@ -47,7 +50,7 @@ class PoFile:
         self._encoding = "utf-8" if charset == "CHARSET" else charset  # in templates
         try:
             text = content.decode(self._encoding)
-        except (UnicodeDecodeError, LookupError) as error:
+        except (UnicodeError, LookupError) as error:
             raise UserError(
                 f"{path}: cannot be read as {charset} ({one_line(error)}); convert it to UTF-8"
             ) from None
@@ -64,7 +67,7 @@ class PoFile:
         entry, keyword = _Entry(), ""
         for number, line in enumerate(self._lines):
             stripped = line.strip()
-            begins = stripped.startswith(("#", "msgctxt", "msgid ")) or not stripped
+            begins = not stripped or _BEGINNING.match(stripped)
             if begins and any(name.startswith("msgstr") for name in entry.texts):
                 yield entry
                 entry, keyword = _Entry(), ""
@@ -126,11 +129,17 @@ class PoFile:
                 lines[start + 1 : start + 1] = [""] * (end - start - 1)  # places stay
             assert entry.first is not None
             if entry.flags is not None:
+                if _FUZZY.search(lines[entry.flags]):
+                    continue
                 lines[entry.flags] = re.sub(r"#,\s*", "#, fuzzy, ", lines[entry.flags], count=1)
             else:
                 first = lines[entry.first]
                 lines[entry.first] = f"#, fuzzy{_newline(first)}{first}"
-        return (self._mark + "".join(lines)).encode(self._encoding, "replace")
+        text = self._mark + "".join(lines)
+        try:
+            return text.encode(self._encoding)
+        except UnicodeError:  # the translations have characters that the encoding lacks
+            return _DECLARED.sub("charset=UTF-8", text, count=1).encode(errors="replace")
 
 
 def _tokens(text: str) -> Iterator[Token]:

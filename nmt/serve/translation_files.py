@@ -432,9 +432,10 @@ def _with_attributes(tag: str, attributes: Mapping[str, str]) -> str:
     """Return an opening tag with these attributes, replaced or added."""
     for name, value in attributes.items():
         written = f'{name}="{escape(value)}"'
-        pattern = rf"(?<=\s){re.escape(name)}\s*=\s*(?:\"[^\"]*\"|'[^']*')"
-        if found := re.search(pattern, tag):
-            tag = tag[: found.start()] + written + tag[found.end() :]
+        value_ = r"(?:\"[^\"]*\"|'[^']*')"
+        pattern = rf"((?:[^\"']|{value_})*?\s){re.escape(name)}\s*=\s*{value_}"
+        if found := re.match(pattern, tag):  # not within another value
+            tag = tag[: found.end(1)] + written + tag[found.end() :]
         else:
             end = len(tag[: -2 if tag.endswith("/>") else -1].rstrip())
             tag = f"{tag[:end]} {written}{tag[end:]}"

@@ -47,12 +47,19 @@ def fill_from_memory(
     """
     if not memory.is_file():
         raise UserError(f"{memory}: no such file; give a TMX, XLIFF or PO file, or one with tabs")
+    if run.config.data.imported_tags:
+        imported = run.config.data.source == "imported"
+        remedy = "name it with its tag in a file for --config" if imported else "omit --from"
+        raise UserError(
+            f"{run.path}: pairs need a tag, their target language, which a memory lacks; {remedy}"
+        )
     path = memory.resolve()
     config = config_from(run, weights, None, [])
     fields = {name: field.default for name, field in CorpusConfig.model_fields.items()}
     fields |= {"source": translation_format(path.name) or "tsv", "corpora": ()}
-    # Nothing is held out: validation and test are not used.
+    # Nothing is held out: validation and test are not used, and must not drop the same pairs.
     fields |= {f"{part}_path": path for part in ("train", "validation", "test")}
+    fields |= {"disjoint_splits": False}
     config = config.model_copy(update={"data": config.data.model_copy(update=fields)})
     with temporary_folder() as folder:
         return _fill(run, prepare(config, folder / "prepared"), weights, device)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from safetensors.torch import load_file
 
-from nmt.config.yaml_files import dump_config
+from nmt.config.yaml_files import _hint, dump_config
 from nmt.runs.folder import RunFolder
 
 from .command_line import PAIR, assert_refused, nmt, text
@@ -163,6 +163,17 @@ def test_a_datastore_is_built_from_a_corpus_that_has_moved(a_copy: Path, toy_cor
     assert (a_copy / "datastore.safetensors").exists()
     message = "only data.path, the other paths of data, data.corpora and tokenizer.run can be"
     assert_refused("datastore", a_copy, "--set", "data.seed=3", message=message)
+
+
+def test_a_datastore_of_a_former_run_gives_no_hint_at_its_fields(a_copy: Path) -> None:
+    _hint.cache_clear()
+    file = a_copy / "config.yaml"
+    former = file.read_text(encoding="utf-8").replace("  placeholders:", "  carry_over:")
+    file.write_text(former, encoding="utf-8")
+    done = nmt("datastore", a_copy)
+    assert done.returncode == 0
+    assert "carry_over" in former
+    assert "carry_over" not in text(done.stderr)
 
 
 def test_resume_selects_the_newest_run_with_a_checkpoint(trained_run: RunFolder) -> None:

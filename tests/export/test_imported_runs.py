@@ -121,6 +121,13 @@ def test_a_datastore_of_own_pairs(pairs: tuple[Path, ...], multilingual: RunFold
     assert learned[0].text != before[0].text
 
 
+def test_a_memory_has_no_tag_for_a_multilingual_model(
+    multilingual: RunFolder, pairs: tuple[Path, ...]
+) -> None:
+    refused = ("datastore", multilingual.path, "--from", pairs[0])
+    assert_refused(*refused, message="with its tag in a file for --config")
+
+
 def test_it_is_fine_tuned_and_averaged(imported: RunFolder, pairs: tuple[Path, ...]) -> None:
     options = ("--corpus", pairs[0], "--minutes", 1, "--from", imported.path)
     Path("mine.yaml").write_text(printed("config", "new", *options), encoding="utf-8")

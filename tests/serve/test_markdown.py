@@ -1,5 +1,7 @@
 """Markdown documents: only their text is translated."""
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -170,6 +172,53 @@ def test_no_line_begins_with_html_or_a_fence() -> None:
 
 def test_code_may_follow_an_escaped_mark() -> None:
     assert texts("a \\```b``") == ["a `"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "a `b\nc` d",
+        "a `b\nc` d  \ne",
+        "a <b\nid=1>c</b> d\ne",
+        'a [b](c\n"t") d\ne',
+        "a <!-- b\nc --> d\ne",
+        "> a `b\n> c` d",
+    ],
+)
+def test_code_tags_and_links_may_go_on_in_the_next_line(source: str) -> None:
+    found = unchanged(Markdown(source))
+    assert html(found).split() == html(source).split()
+
+
+@pytest.mark.parametrize("source", ['a <a id="x"></a>b', '## <a id="x"></a>B', "<i></i> b"])
+def test_tags_around_nothing_stay(source: str) -> None:
+    assert unchanged(Markdown(source)) == source
+
+
+def test_names_of_targets_may_have_escaped_brackets() -> None:
+    source = "[a][b\\]c] d\n\n[b\\]c]: /e"
+    assert unchanged(Markdown(source)) == source
+    assert unchanged(Markdown("[a][<[b]\n\n[a]: /c")) == "[a][<[b]\n\n[a]: /c"
+
+
+@pytest.mark.parametrize("source", ["{% " * 30_000, "a <" + "a" * 50_000 + ' b="<">'])
+def test_many_tags_take_little_time(source: str) -> None:
+    start = time.process_time()
+    unchanged(Markdown(source))
+    assert time.process_time() - start < 10  # quadratic time would be minutes
+
+
+def test_links_keep_their_targets_when_their_text_changes() -> None:
+    names = "\n\n[one]: /1\n"
+    assert translated(f"[one]{names}", [("eins", 0)]) == f"[eins][one]{names}"
+    assert translated(f"[one][]{names}", [("eins", 0)]) == f"[eins][one]{names}"
+    assert translated(f"![one]{names}", [("eins", 0)]) == f"![eins][one]{names}"
+    assert translated(f"[one]{names}", [("one", 0)]) == f"[one]{names}"
+
+
+@pytest.mark.parametrize("source", ["[](#a) b", "a [](#b) c", "a  \n\xa0b"])
+def test_empty_links_and_wide_spaces_stay(source: str) -> None:
+    assert unchanged(Markdown(source)) == source
 
 
 def test_line_endings_are_kept() -> None:

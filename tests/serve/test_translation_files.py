@@ -1,5 +1,6 @@
 """Files of translation tools: only empty targets change, and everything else keeps its bytes."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,27 @@ def test_the_encoding_stays(encoding: str) -> None:
     assert filled("a.tmx", before(example).encode(encoding)) == after(example).encode(encoding)
 
 
+def test_a_translation_is_not_lost_in_the_encoding_of_its_file() -> None:
+    content = b'msgid ""\nmsgstr "Content-Type: text/plain; charset=ASCII\\n"\n\n'
+    file = TranslationFile("a.po", content + b'msgid "a"\nmsgstr ""\n', EN_DE)
+    found = file.replace([[("ä", 0)]]).decode()
+    assert "charset=UTF-8" in found
+    assert 'msgstr "ä"' in found
+
+
+def test_values_of_other_attributes_stay() -> None:
+    target = """<target note=" state='x' "/>"""
+    found = filled("a.xlf", xliff(unit(f"<source>Yes</source>{target}")).encode()).decode()
+    assert """note=" state='x' " state="needs-review-translation\"""" in found
+
+
+def test_long_tags_and_fields_take_little_time() -> None:
+    start = time.process_time()
+    for text in ("a <" + "a" * 50_000, "a %" + "0" * 50_000):
+        TranslationFile("a.po", f'msgid "{text}"\nmsgstr ""\n'.encode(), EN_DE)
+    assert time.process_time() - start < 10  # quadratic time would be minutes
+
+
 def test_units_of_the_memory_are_marked_as_such() -> None:
     file = TranslationFile("a.xlf", xliff(unit("<source>Yes</source>")).encode(), EN_DE)
     assert b'state-qualifier="leveraged-tm"' in file.replace([[("Ja", 0)]], remembered=[0])
@@ -90,6 +112,7 @@ def test_units_that_stay_are_counted() -> None:
         ("a.po", b'"a"\n'),
         ("a.po", b'msgid ""\nmsgstr "Language: fr\\n"\n\nmsgid "a"\nmsgstr ""\n'),
         ("a.po", b'# charset=no-such\nmsgid "a"\nmsgstr ""\n'),
+        ("a.po", b'# charset=undefined\nmsgid "a"\nmsgstr ""\n'),
         ("a.tmx.gz", b""),
         ("a.docx", b""),
     ],

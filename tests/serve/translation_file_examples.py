@@ -327,6 +327,9 @@ PO = {
     "comments": f'{HEADER}#  by hand\n#. extracted\n#: a.c:1 b.c:2\n{FUZZY}msgid "Save"\n'
     'msgstr "⟦SAVE⟧"\n',
     "flags": f'{HEADER}#,⟦ fuzzy,⟧ c-format\nmsgid "%d files"\nmsgstr "⟦%d FILES⟧"\n',
+    "empty and fuzzy": f'{HEADER}#, fuzzy, c-format\nmsgid "%d files"\nmsgstr "⟦%d FILES⟧"\n',
+    "tabs": f'{HEADER}{FUZZY}msgid\t"Yes"\n⟪msgstr\t⟫⟦msgstr ⟧"⟦YES⟧"\n'
+    f'{FUZZY}msgid\t"No"\n⟪msgstr\t⟫⟦msgstr ⟧"⟦NO⟧"\n',
     "previous source": f'{HEADER}{FUZZY}#| msgid "Safe"\nmsgid "Save"\nmsgstr "⟦SAVE⟧"\n',
     "context": f'{HEADER}{FUZZY}msgctxt "menu"\nmsgid "Save"\nmsgstr "⟦SAVE⟧"\n',
     "plural": f'{HEADER}{FUZZY}msgid "one file"\nmsgid_plural "%d files"\n'

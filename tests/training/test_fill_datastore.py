@@ -70,6 +70,13 @@ def test_a_memory_fills_the_datastore_and_decides_between_translations(
         fill_from_memory(run, Path("no.tmx"), "best", CPU)
 
 
+def test_a_memory_is_not_compared_with_itself_as_held_out_text(toy_config: MakeConfig) -> None:
+    config = toy_config(data={"disjoint_splits": True}, training={"max_updates": 1})
+    run = train(config, Path("run"))
+    Path("memory.tsv").write_text("Anna sings today.\tIda tanzt oft.\n")
+    assert len(fill_from_memory(run, Path("memory.tsv"), "best", CPU)) > 1
+
+
 def test_a_datastore_for_other_weights_replaces_it(toy_config: MakeConfig) -> None:
     config = toy_config(decoding=NEIGHBOURS, training={"average_decay": 0.5})
     run = train(config, Path("run"))
