@@ -9,7 +9,7 @@ from pathlib import Path
 from textwrap import shorten
 
 from nmt.config.data import SOURCES, CorpusConfig, CorpusPart, DataConfig, Source
-from nmt.corpus.sources import freedict, named
+from nmt.corpus.sources import named
 from nmt.corpus.sources.corpus import Corpus, Listing
 from nmt.corpus.sources.named import english_is_last
 from nmt.corpus.sources.paths import (
@@ -142,6 +142,18 @@ def _open_opus(data: DataConfig, refresh: bool) -> Corpus:
     return Corpus({"train": (path,)}, read, licence=opus_licence(path))
 
 
+def _open_freedict(data: DataConfig, refresh: bool) -> Corpus:
+    from nmt.corpus.sources.freedict import open_freedict
+
+    return open_freedict(data, refresh)
+
+
+def _list_freedict(languages: tuple[str, str]) -> Iterator[Listing]:
+    from nmt.corpus.sources.freedict import list_freedict
+
+    return list_freedict(languages)
+
+
 def _list_opus(languages: tuple[str, str]) -> Iterator[Listing]:
     from nmt.corpus.sources.download import cache_folder
     from nmt.corpus.sources.opus import OPUS_URL, opus_licence
@@ -243,7 +255,7 @@ KINDS: Mapping[Source, SourceKind] = {  # in the order of the list
     "pickle": SourceKind(named.open_pickle, named.list_pickle),
     "multi30k": SourceKind(named.open_multi30k, named.list_multi30k),
     "tatoeba": SourceKind(named.open_tatoeba, named.list_tatoeba),
-    "freedict": SourceKind(freedict.open_freedict, freedict.list_freedict),
+    "freedict": SourceKind(_open_freedict, _list_freedict),
     "opus": SourceKind(_open_opus, _list_opus),
     "hub": SourceKind(_open_hub, _list_hub),
     "mtdata": SourceKind(_open_mtdata, _list_mtdata),
