@@ -12,7 +12,7 @@ from nmt.config.decoding import DecodingConfig
 from nmt.config.yaml_files import override_config
 from nmt.corpus.preparing.parent_run import TEXT_FIELDS
 from nmt.corpus.preparing.statistics import read_target_words
-from nmt.corpus.text.training_placeholders import KNOWN_WORDS
+from nmt.corpus.text.training_placeholders import KNOWN_WORDS, RARE_NAMES
 from nmt.corpus.tokenizers.tokenizers import load_tokenizers, vocabulary_files
 from nmt.decoding.engines import ctranslate2
 from nmt.decoding.engines.interface import Search
@@ -185,7 +185,8 @@ def _require_same_reading(first: RunFolder, other: RunFolder) -> None:
 def _reading(run: RunFolder) -> dict[str, object]:
     """Return everything that determines the ids of a text, by name: fields and file contents."""
     config = run.config
-    files = [run.data / name for name in (*vocabulary_files(config.tokenizer), KNOWN_WORDS)]
+    names = (*vocabulary_files(config.tokenizer), KNOWN_WORDS, RARE_NAMES)
+    files = [run.data / name for name in names]
     return {
         f"{section}.{name}": getattr(getattr(config, section), name)
         for section, names in TEXT_FIELDS.items()

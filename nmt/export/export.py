@@ -23,9 +23,8 @@ from nmt.config.config import Config
 from nmt.corpus.text.capitals import CASING
 from nmt.corpus.text.languages import two_letters
 from nmt.corpus.text.target_words import TARGET_WORDS
-from nmt.corpus.text.training_placeholders import KNOWN_WORDS
 from nmt.corpus.tokenizers.tokenizer import Tokenizer
-from nmt.corpus.tokenizers.tokenizers import load_tokenizers, vocabulary_files
+from nmt.corpus.tokenizers.tokenizers import Tokenizers, load_tokenizers, vocabulary_files
 from nmt.decoding.engines.conversion import unsupported, write_model
 from nmt.decoding.segments import TrainingLines, text_rules
 from nmt.errors import UserError, writing
@@ -109,10 +108,10 @@ def _write_ctranslate2(run: RunFolder, weights: Weights, folder: Path) -> None:
     for name in vocabulary_files(config.tokenizer):
         shutil.copyfile(run.data / name, folder / name)
     if config.tokenizer.subword:
-        _write_program(run, config, folder)
+        _write_program(run, config, tokenizers, folder)
 
 
-def _write_program(run: RunFolder, config: Config, folder: Path) -> None:
+def _write_program(run: RunFolder, config: Config, tokenizers: Tokenizers, folder: Path) -> None:
     """Write translate.py, which does not need nmt, its data, and a README."""
     source_model, target_model = vocabulary_files(config.tokenizer)
     room = config.model.max_length - 1  # <eos>
@@ -137,9 +136,11 @@ def _write_program(run: RunFolder, config: Config, folder: Path) -> None:
         readme = readme.replace(f"{{{name}}}", getattr(config.data, name))
     readme = readme.replace("{source_model}", source_model).replace("{target_model}", target_model)
     (folder / "README.md").write_text(readme, encoding="utf-8")
-    for name in (CASING, KNOWN_WORDS, TARGET_WORDS):
+    for name in (CASING, TARGET_WORDS):
         if (run.data / name).exists():
             shutil.copyfile(run.data / name, folder / name)
+    if tokenizers.known:
+        tokenizers.known.save(folder)
 
 
 def _tokens(tokenizer: Tokenizer) -> list[str]:

@@ -67,10 +67,15 @@ class Translator:
         self._segment = partial(segment, language) if segment else SENTENCE.findall
         knows = lru_cache(10_000)(self._knows)
         if self.settings["placeholders"] != "none":
-            known = frozenset(_read(folder / "known_words.json"))
-            languages = (rules.source_language, rules.target_language)
+            known, names = (
+                frozenset(_read(folder / name)) for name in ("known_words.json", "rare_names.json")
+            )
             replaced = PlaceholderRules(
-                known, self.settings["placeholders"] == "names", languages, knows
+                known,
+                self.settings["placeholders"] == "names",
+                (rules.source_language, rules.target_language),
+                knows,
+                names,
             )
         if self.settings["restore_case"]:
             restore = partial(restore_capitals, **_read(folder / "casing.json"))

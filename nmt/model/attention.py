@@ -127,7 +127,7 @@ class SelfAttention(MultiHeadAttention):
         value = self._split_heads(values, self.d_value)
         if rotations is not None:
             both = rotate(both, rotations)  # together, which takes half the operations
-        query, key = both.split([self.heads, self.groups], dim=1)
+        query, key = torch.split(both, [self.heads, self.groups], dim=1)
         if cache is not None:
             key, value = cache.append(key, value)
         return self._attend(query, key, value, mask, is_causal)

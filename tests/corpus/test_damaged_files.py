@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,7 @@ from nmt.special_tokens import SPECIALS
 
 READERS: dict[str, Callable[[Path], object]] = {
     "casing.json": Casing.load,
-    "known_words.json": partial(KnownWords.load, only_names=False),
+    "known_words.json": lambda path: KnownWords.load(path.parent, only_names=False),
     "joint.vocabulary.json": Vocabulary.load,
     "test.jsonl": read_examples,
     "report.json": lambda path: read_report(path.parent),

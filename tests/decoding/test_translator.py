@@ -15,7 +15,7 @@ from nmt.config.tokenizer import TokenizerConfig
 from nmt.corpus.text.capitals import Casing
 from nmt.corpus.text.tags import tag_prefix
 from nmt.corpus.text.target_words import TargetWords
-from nmt.corpus.text.training_placeholders import KNOWN_WORDS, KnownWords
+from nmt.corpus.text.training_placeholders import KnownWords
 from nmt.corpus.tokenizers.tokenizers import Tokenizers, load_tokenizers, train_tokenizers
 from nmt.corpus.tokenizers.vocabulary import Vocabulary
 from nmt.corpus.tokenizers.words import WordTokenizer
@@ -568,7 +568,7 @@ def with_placeholders(folder: Path, **changed: object) -> Tokenizers:
     data = DataConfig(placeholders="all")
     settings = TokenizerConfig.model_validate({"vocabulary_size": 320} | changed)
     train_tokenizers(data, settings, (text, text), folder)
-    KnownWords(["anna", "sings", "today"], only_names=False).save(folder / KNOWN_WORDS)
+    KnownWords(["anna", "sings", "today"], only_names=False).save(folder)
     return load_tokenizers(data, settings, folder)
 
 

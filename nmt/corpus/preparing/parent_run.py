@@ -25,7 +25,7 @@ from nmt.corpus.preparing.statistics import (
 from nmt.corpus.sources.readers import Pair
 from nmt.corpus.text.capitals import CASING, Casing
 from nmt.corpus.text.tags import split_prefix
-from nmt.corpus.text.training_placeholders import KNOWN_WORDS, KnownWords
+from nmt.corpus.text.training_placeholders import KNOWN_WORDS, RARE_NAMES, KnownWords
 from nmt.corpus.tokenizers.tokenizers import vocabulary_files
 from nmt.errors import UserError
 from nmt.files.json_files import unreadable
@@ -88,7 +88,7 @@ class ParentRunData:
         for path in inherited.files(config):
             if not path.is_file():
                 raise unreadable(path, "missing")
-        words = [inherited.folder / name for name in (KNOWN_WORDS, CASING)]
+        words = [inherited.folder / name for name in (KNOWN_WORDS, RARE_NAMES, CASING)]
         require_undamaged([*inherited.files(config), *words])
         return inherited
 
@@ -113,8 +113,8 @@ class ParentRunData:
             shutil.copyfile(path, folder / path.name)
         if config.data.placeholders != "none":
             only_names = config.data.placeholders == "names"
-            new, old = (KnownWords.load(f / KNOWN_WORDS, only_names) for f in (folder, self.folder))
-            KnownWords(new.words | old.words, only_names).save(folder / KNOWN_WORDS)
+            new, old = (KnownWords.load(f, only_names) for f in (folder, self.folder))
+            new.extended_by(old).save(folder)
         new_targets, old_targets = map(read_target_words, (folder, self.folder))
         both = new_targets.words | old_targets.words if new_targets and old_targets else ()
         write_target_words(both, folder)

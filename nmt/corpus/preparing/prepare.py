@@ -50,8 +50,6 @@ from nmt.corpus.sources.registry import open_corpora
 from nmt.corpus.text.capitals import CASING, Casing
 from nmt.corpus.text.cleaning import Cleaner
 from nmt.corpus.text.training_placeholders import (
-    KNOWN_WORDS,
-    KnownWords,
     TrainingPlaceholders,
     words_of,
 )
@@ -214,6 +212,8 @@ def _fingerprint(config: Config, corpora: list[Corpus], inherited: ParentRunData
     digest.update(_sections(config, paths=False).encode())  # files may be moved
     if config.data.drop_duplicates and len({corpus.held_out for corpus in corpora}) > 1:
         digest.update(b"\nduplicates 2")  # earlier versions kept a different one of equal pairs
+    if config.data.placeholders != "none":
+        digest.update(b"\nnames 2")  # earlier versions treated rare names like others
     for path in inherited.files(config) if inherited else []:
         digest.update(f"\n{path.name} {checksum(path)}".encode())
     files = [
@@ -336,7 +336,7 @@ def _insert_placeholders(
             count += (source, target) != pair
     for text, new in zip(texts, rewritten, strict=True):
         new.replace(text)
-    KnownWords(known, only_names).save(folder / KNOWN_WORDS)
+    inserter.known(known).save(folder)
     return count
 
 

@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from nmt.special_tokens import NUMBERS, PLACEHOLDERS
 
@@ -197,6 +198,12 @@ class PlaceholderRules:
     """The codes of source and target."""
     knows: Callable[[str], bool] | None = None
     """Whether the vocabulary can spell a text; None: all."""
+    names: frozenset[str] = frozenset()
+    """Unknown words that the target writes so, whatever the case in the source."""
+
+    @cached_property
+    def _written(self) -> dict[str, str]:
+        return {name.lower(): name for name in self.names}
 
     def insert(self, text: str) -> PlaceholderText:
         """Replace addresses, codes, numbers and unknown words with placeholders."""
@@ -213,12 +220,17 @@ class PlaceholderRules:
             word = match.group()
             if self._is_known(word.lower()) or (self.only_names and not word[0].isupper()):
                 return word
-            return replaced.placeholder(word, word, PLACEHOLDERS)
+            return replaced.placeholder(word, self._in_target(word), PLACEHOLDERS)
 
         replaced.text = _REPLACEABLE.sub(replacement, replaced.text)
         if self.knows:
             replaced.text = self._without_unknown_symbols(replaced)
         return replaced
+
+    def _in_target(self, word: str) -> str:
+        """Return a name as the target writes it; a German noun gets its capital."""
+        written = self._written.get(word.lower(), word)
+        return word if written.islower() else written
 
     def _reads(self, number: str) -> bool:
         """Return whether a model that was trained without `NUMBERS` may translate a number.

@@ -6,8 +6,10 @@ model has learned where to put placeholders in the translation, and the word is 
 (the copyable model of Luong et al. 2015, https://arxiv.org/abs/1410.8206).
 
 In training, words that are identical on both sides ("Tom", "Boston") are taken to be names, and are
-replaced with placeholders in half of the pairs that contain any. Numbers in figures, addresses and
-codes are replaced in all pairs whose sides agree, since a translation never spells them.
+replaced with placeholders in half of the pairs that contain any. Rare names, which a model would
+confuse with each other, are replaced wherever they occur, in translation too. Numbers in figures,
+addresses and codes are replaced in all pairs whose sides agree, since a translation never spells
+them.
 """
 
 import re
@@ -29,28 +31,41 @@ from nmt.files.json_files import FailFastList, read_json, write_json
 from nmt.special_tokens import NUMBERS, PLACEHOLDERS
 
 KNOWN_WORDS = "known_words.json"
+RARE_NAMES = "rare_names.json"
 _MOSTLY = 0.8
+_RARE = 20  # training pairs with a name, below which it is always replaced
 FEWEST_NUMBERS = 100  # training pairs, for placeholders of numbers to be learned
 
 
 class KnownWords:
     """The lower-cased source words of the training split; placeholders replace all other words.
 
-    only_names: replace capitalized words only
+    only_names: replace capitalized words only; names: rare ones of the training split, as the
+    target writes them, which are replaced too
     """
 
-    def __init__(self, words: Iterable[str], only_names: bool):
+    def __init__(self, words: Iterable[str], only_names: bool, names: Iterable[str] = ()):
         self.words = frozenset(words)
         self.only_names = only_names
+        self.names = frozenset(names)
 
-    def save(self, path: Path) -> None:
-        """Write the words as a JSON list."""
-        write_json(path, sorted(self.words))
+    def extended_by(self, other: "KnownWords") -> "KnownWords":
+        """Return the words of both; a name that is rare in one may be known by the other."""
+        words = self.words | other.words
+        names = {name for name in self.names | other.names if name.lower() not in words}
+        return KnownWords(words, self.only_names, names)
+
+    def save(self, folder: Path) -> None:
+        """Write the words and the names as two JSON lists."""
+        write_json(folder / KNOWN_WORDS, sorted(self.words))
+        write_json(folder / RARE_NAMES, sorted(self.names))
 
     @classmethod
-    def load(cls, path: Path, only_names: bool) -> "KnownWords":
+    def load(cls, folder: Path, only_names: bool) -> "KnownWords":
         """Read what `save` wrote; raises `UserError` for anything else."""
-        return cls(read_json(path, FailFastList[str]), only_names)
+        words, names = (folder / name for name in (KNOWN_WORDS, RARE_NAMES))
+        rare = read_json(names, FailFastList[str]) if names.exists() else ()  # not in older runs
+        return cls(read_json(words, FailFastList[str]), only_names, rare)
 
 
 def list_words(text: str) -> list[str]:
@@ -78,7 +93,7 @@ def _without_words(replaced: PlaceholderText) -> PlaceholderText:
 
 
 class TrainingPlaceholders:
-    """Finds the names in a training corpus and replaces them in half of the pairs.
+    """Finds the names in a training corpus; replaces them in half of the pairs, rare ones in all.
 
     only_names: of the words that occur on both sides, ignore those that are not mostly capitalized;
     languages: of source and target, if numbers, addresses and codes are replaced, too; numbers:
@@ -94,17 +109,19 @@ class TrainingPlaceholders:
         numbers: bool | None = None,
     ):
         self._generator = np.random.default_rng(seed)
-        self._languages = languages
+        self._languages, self._only_names = languages, only_names
         with_numbers = 0
         in_source: Counter[str] = Counter()
         in_target: Counter[str] = Counter()
         in_both: Counter[str] = Counter()
         capitals: Counter[str] = Counter()
+        forms: Counter[str] = Counter()  # as the target writes them
         for source, target in pairs:
             source_words, target_words = words_of(source), words_of(target)
             in_source.update(source_words)
             in_target.update(target_words)
             in_both.update(source_words & target_words)
+            forms.update({w for w in WORD.findall(target) if w.lower() in source_words})
             if only_names:
                 capitals.update({w.lower() for w in WORD.findall(source) if w[0].isupper()})
             if languages and numbers is None:
@@ -117,10 +134,14 @@ class TrainingPlaceholders:
             and count >= _MOSTLY * max(in_source[word], in_target[word])
             and (not only_names or capitals[word] >= _MOSTLY * in_source[word])
         }
+        self._rare = {word for word in self.names if in_source[word] < _RARE}
+        most_frequent_last = sorted(forms, key=forms.__getitem__)
+        written = {form.lower(): form for form in most_frequent_last}
+        self._written = {written[name] for name in self._rare}
         self._numbers = with_numbers >= FEWEST_NUMBERS if numbers is None else numbers
 
     def insert(self, source: str, target: str) -> tuple[str, str]:
-        """Return the pair with placeholders: for numbers always, for names half of the time.
+        """Return the pair with placeholders, for names that are not rare half of the time.
 
         Placeholders are drawn at random, so that the model learns all of them equally well.
         """
@@ -130,11 +151,17 @@ class TrainingPlaceholders:
         in_target = words_of(target)
         in_target |= {word.removesuffix("s") for word in in_target}
         names = sorted(self.names & words_of(source) & in_target)
-        if not names or self._generator.random() < 0.5:
+        if names and self._generator.random() < 0.5:
+            names = [name for name in names if name in self._rare]
+        if not names:
             return source, target
         free = [mark for mark in self._drawn(PLACEHOLDERS) if mark not in used]
         placeholders = dict(zip(names, free, strict=False))
         return _replace(source, placeholders), _replace(target, placeholders)
+
+    def known(self, words: Iterable[str]) -> KnownWords:
+        """Return the known words, from those of the source after the replacements."""
+        return KnownWords(set(words) - self._rare, self._only_names, self._written)
 
     def _replace_agreeing(
         self, source: str, target: str, languages: tuple[str, str]

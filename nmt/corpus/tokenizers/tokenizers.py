@@ -15,7 +15,7 @@ from nmt.config.tokenizer import TokenizerConfig
 from nmt.corpus.preparing.manifest import require_undamaged
 from nmt.corpus.text.capitals import CASING, Casing
 from nmt.corpus.text.placeholders import PlaceholderRules
-from nmt.corpus.text.training_placeholders import KNOWN_WORDS, KnownWords
+from nmt.corpus.text.training_placeholders import KNOWN_WORDS, RARE_NAMES, KnownWords
 from nmt.corpus.tokenizers.subwords import SubwordTokenizer
 from nmt.corpus.tokenizers.tokenizer import Tokenizer
 from nmt.corpus.tokenizers.words import WordTokenizer
@@ -52,7 +52,8 @@ class Tokenizers:
         if self.known is None:
             return None
         knows = lru_cache(10_000)(self.source.knows)
-        return PlaceholderRules(self.known.words, self.known.only_names, data.languages, knows)
+        known = self.known
+        return PlaceholderRules(known.words, known.only_names, data.languages, knows, known.names)
 
 
 def train_tokenizers(
@@ -80,7 +81,7 @@ def vocabulary_files(config: TokenizerConfig) -> list[str]:
 def load_tokenizers(data: DataConfig, config: TokenizerConfig, folder: Path) -> Tokenizers:
     """Load the tokenizers that `prepare` wrote, with their casing rules and known words."""
     paths = [folder / name for name in vocabulary_files(config)]
-    require_undamaged([*paths, folder / CASING, folder / KNOWN_WORDS])
+    require_undamaged([*paths, *(folder / name for name in (CASING, KNOWN_WORDS, RARE_NAMES))])
     source, target = (
         KINDS[config.kind].load(config, language, path)
         for language, path in zip(data.languages, (paths[0], paths[-1]), strict=True)
@@ -90,7 +91,7 @@ def load_tokenizers(data: DataConfig, config: TokenizerConfig, folder: Path) -> 
     casing = Casing.load(folder / CASING) if data.restore_case else None
     known = None
     if data.placeholders != "none":
-        known = KnownWords.load(folder / KNOWN_WORDS, data.placeholders == "names")
+        known = KnownWords.load(folder, data.placeholders == "names")
     return Tokenizers(source, target, known, casing)
 
 

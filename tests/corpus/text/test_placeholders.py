@@ -135,10 +135,31 @@ def test_words_that_both_sides_share_are_hidden_on_both() -> None:
 
 
 def test_known_words_are_saved_and_loaded(tmp_path: Path) -> None:
-    path = tmp_path / "known.json"
-    KnownWords(["für", "a"], only_names=True).save(path)
-    loaded = KnownWords.load(path, only_names=True)
-    assert (loaded.words, loaded.only_names) == ({"für", "a"}, True)
+    KnownWords(["für", "a"], only_names=True, names=["Zoë"]).save(tmp_path)
+    loaded = KnownWords.load(tmp_path, only_names=True)
+    assert (loaded.words, loaded.only_names, loaded.names) == ({"für", "a"}, True, {"Zoë"})
+
+
+def test_runs_without_rare_names_are_still_read(tmp_path: Path) -> None:
+    KnownWords(["a"], only_names=True).save(tmp_path)
+    (tmp_path / "rare_names.json").unlink()
+    assert KnownWords.load(tmp_path, only_names=True).names == frozenset()
+
+
+def test_a_name_that_one_of_two_corpora_has_often_is_known() -> None:
+    first = KnownWords(["zoe", "a"], False, ["Tom", "Ben"])
+    both = first.extended_by(KnownWords(["tom", "b"], False, ["Zoe", "Ida"]))
+    assert (both.words, both.names) == ({"zoe", "tom", "a", "b"}, {"Ben", "Ida"})
+
+
+@pytest.mark.parametrize("typed", ["zoë", "Zoë", "ZOË"])
+def test_rare_names_are_written_as_in_training(typed: str) -> None:
+    rare = PlaceholderRules(
+        frozenset(["sings"]), False, ("en", "de"), None, frozenset(["Zoë", "bitter"])
+    )
+    replaced = rare.insert(f"{typed} sings Bitter")
+    assert replaced.text == f"{A} sings {B}"
+    assert replaced.written == {A: "Zoë", B: "Bitter"}
 
 
 def test_words_are_lower_case_runs_of_letters() -> None:
@@ -172,11 +193,20 @@ def test_a_name_gets_the_same_placeholder_on_both_sides(pair: tuple[str, str], s
     assert in_order(" | ".join(insert(*pair))) == shown
 
 
-def test_names_are_hidden_half_the_time_behind_a_random_placeholder() -> None:
-    inserter = TrainingPlaceholders(PAIRS, False, 1)
+def test_frequent_names_are_hidden_half_the_time_behind_a_random_placeholder() -> None:
+    inserter = TrainingPlaceholders(PAIRS * 20, False, 1)
     drawn = [inserter.insert("Tom", "Tom") for _ in range(400)]
     assert set(drawn) == {(c, c) for c in ["Tom", *PLACEHOLDERS]}
     assert 160 < drawn.count(("Tom", "Tom")) < 240
+
+
+def test_rare_names_are_always_hidden_and_not_known() -> None:
+    pairs = [("Tom is here", "Tom ist hier")] * 20 + [("zoe is here", "Zoe ist hier")] * 19
+    inserter = TrainingPlaceholders(pairs, False, 1)
+    drawn = [inserter.insert("zoe and Tom", "Zoe und Tom") for _ in range(40)]
+    assert {in_order(source) for source, _ in drawn} == {f"{A} and Tom", f"{A} and {B}"}
+    known = inserter.known(["tom", "zoe", "is"])
+    assert (known.words, known.names) == ({"tom", "is"}, {"Zoe"})
 
 
 def test_the_seed_determines_the_draws() -> None:
