@@ -11,8 +11,9 @@ from nmt.config.section import DEEPEST, WIDEST, BrokenRule, Section
 _LARGEST_TABLE = 2**27  # numbers; configurations from elsewhere must not fill the memory
 # Fields of the model that trained weights do not depend on.
 TRAINING_ONLY = {
-    *("initialization", "embedding_std", "dropout", "embedding_dropout"),
-    *("attention_output_dropout", "attention_dropout", "feed_forward_dropout"),
+    *("initialization", "initial_biases", "embedding_distribution", "embedding_std"),
+    *("dropout", "embedding_dropout", "attention_output_dropout"),
+    *("attention_dropout", "feed_forward_dropout"),
 }
 
 
@@ -96,8 +97,17 @@ class ModelConfig(Section):
     )
     initialization: Literal["xavier_uniform", "xavier_normal", "pytorch"] = Field(
         "xavier_uniform",
-        description="initial distribution of all weight matrices except embeddings, with zero "
-        "biases; pytorch: that of nn.Linear, of matrices and biases",
+        description="initial distribution of all weight matrices except embeddings; pytorch: that "
+        "of nn.Linear",
+    )
+    initial_biases: Literal["zero", "pytorch"] | None = Field(
+        None,
+        description="initial biases: zero, or from the distribution of nn.Linear; unset: zero, "
+        "with `initialization: pytorch` those of nn.Linear",
+    )
+    embedding_distribution: Literal["normal", "uniform"] = Field(
+        "normal",
+        description="initial distribution of embeddings and learned positions, around zero",
     )
     embedding_std: float | None = Field(
         None,

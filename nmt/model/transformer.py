@@ -4,6 +4,8 @@
 >>> logits = model(source, target_in)          # (batch, target, target_size)
 """
 
+import math
+
 import torch
 from torch import Tensor, nn
 
@@ -227,22 +229,30 @@ class Transformer(nn.Module):
         return list(self.decoder)  # type: ignore[arg-type]
 
     def _initialize(self) -> None:
-        """Xavier (Glorot) matrices, zero biases, embeddings from a normal distribution."""
-        # Scaled by √d_model, embeddings are then comparable in magnitude to position encodings.
-        std = self.config.embedding_std or self.config.d_model**-0.5
-        if self.config.initialization != "pytorch":
-            for name, parameter in self.named_parameters():
-                if parameter.dim() > 1:
-                    XAVIER[self.config.initialization](parameter)
-                elif name.endswith("bias"):
-                    nn.init.zeros_(parameter)
+        """Set the initial weights: matrices and biases, then embeddings and learned positions."""
+        matrices = self.config.initialization
+        biases = self.config.initial_biases or matrices
+        for name, parameter in self.named_parameters():
+            if parameter.dim() > 1 and matrices != "pytorch":
+                XAVIER[matrices](parameter)
+            elif name.endswith("bias") and biases != "pytorch":
+                nn.init.zeros_(parameter)
         for module in self.modules():
             if isinstance(module, nn.Embedding):
-                nn.init.normal_(module.weight, std=std)
+                self._initialize_embedding(module.weight)
                 with torch.no_grad():
                     module.weight[PAD].zero_()
             elif isinstance(module, LearnedPositions):
-                nn.init.normal_(module.table, std=std)
+                self._initialize_embedding(module.table)
+
+    def _initialize_embedding(self, table: Tensor) -> None:
+        # Scaled by √d_model, embeddings are then comparable in magnitude to position encodings.
+        std = self.config.embedding_std or self.config.d_model**-0.5
+        if self.config.embedding_distribution == "uniform":
+            limit = std * math.sqrt(3)
+            nn.init.uniform_(table, -limit, limit)
+        else:
+            nn.init.normal_(table, std=std)
 
 
 def _final_norm(config: ModelConfig) -> nn.Module:

@@ -342,6 +342,27 @@ def test_pytorchs_initialization_is_that_of_linear_layers(config):
             assert 0 < float(layer.bias.detach().abs().max()) <= width**-0.5
 
 
+def test_biases_start_as_configured_whatever_the_matrices(config):
+    def bias(**settings):
+        torch.manual_seed(1)
+        inner = Transformer(config(d_model=64, **settings), 20, 20).encoder[0].feed_forward.inner
+        return inner.bias.detach()
+
+    assert not bias().any()
+    assert not bias(initialization="pytorch", initial_biases="zero").any()
+    assert 0 < float(bias(initial_biases="pytorch").abs().max()) <= 64**-0.5
+
+
+def test_uniform_embeddings_have_the_configured_standard_deviation(config):
+    torch.manual_seed(1)
+    settings = {"positions": "learned", "embedding_std": 3.0, "embedding_distribution": "uniform"}
+    embedding = Transformer(config(d_model=64, **settings), 500, 500).source_embedding
+
+    for weight in (embedding.tokens.weight.detach()[1:], embedding.positions.table.detach()):
+        assert float(weight.std()) == pytest.approx(3, rel=0.05)
+        assert float(weight.abs().max()) <= 3 * 3**0.5
+
+
 def test_embedding_dropout_is_independent_of_layer_dropout(config):
     model = Transformer(config(embedding_dropout=0.5, tie="none"), 20, 20)
     ids = torch.full((1, 16), 5)
