@@ -30,7 +30,7 @@ PARAMETERS = {
     "multi30k.yaml": 7_320_576,
     "sample.yaml": 1_645_056,
     "tutorials/modi.yaml": 47_214_544,
-    "tutorials/multi30k-learned-positions.yaml": 74_972_704,
+    "tutorials/multi30k-learned-positions.yaml": 74_903_072,
     "tutorials/orahilly.yaml": 19_652_416,
     "tutorials/walsh.yaml": 7_149_584,
     "tutorials/wheeler.yaml": 2_869_200,

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from nmt.corpus.preparing.prepare import prepare
+from nmt.corpus.text.cleaning import Cleaner
 from nmt.model.transformer import Transformer
 from nmt.special_tokens import PAD
 
@@ -46,7 +47,7 @@ def slow_logits(eq, source, target):
 
 
 @pytest.mark.parametrize(
-    ("source", "target", "context"), [(4000, 4000, 128), (700, 900, 128), (700, 900, 50)]
+    ("source", "target", "context"), [(4000, 4000, 60), (700, 900, 60), (700, 900, 50)]
 )
 def test_the_parameter_count_follows_the_formula(source, target, context, parameters, documented):
     expected = 44_101_632 + 512 * (source + 2 * target + 2 * context) + target
@@ -83,7 +84,7 @@ def test_cached_steps_equal_the_full_pass_with_different_key_and_value_sizes(tin
 def test_the_model_learns_to_copy_by_beam_search(copied, load):
     shallow = ["model.encoder_layers=2", "model.decoder_layers=2"]
     widths = ["model.d_key=12", "model.d_value=20"]
-    quick = ["training.learning_rate=5e-3", "training.warmup_updates=50"]
+    quick = ["training.learning_rate=1e-3", "training.warmup_updates=50"]
 
     assert load(NAME).decoding.beam_size > 1
     assert copied(NAME, *shallow, *widths, *quick) >= 0.95
@@ -115,7 +116,7 @@ def test_each_side_learns_its_own_positions(load):
 
     source, target = model.source_embedding.positions.table, model.target_embedding.positions.table
     assert source is not target
-    assert source.shape == target.shape == (128, 512)
+    assert source.shape == target.shape == (60, 512)
 
 
 def test_embeddings_and_positions_are_initialized_like_nn_embedding(load):
@@ -148,6 +149,36 @@ def test_xavier_normal_also_applies_to_feed_forward_matrices(load, documented):
         assert float(matrix.detach().std()) == pytest.approx(deviation, rel=0.01)
         assert float(matrix.detach().abs().max()) > 3 * deviation  # uniform ends at √3
     documented(SECTION, f"beyond {math.sqrt(3):.2f} standard deviations")
+
+
+def test_both_sides_are_in_lower_case(load):
+    cleaner = Cleaner(load(NAME).data)
+
+    assert cleaner.source("Two Dogs.") == "two dogs."
+    assert cleaner.target("Deux Chiens.") == "deux chiens."
+
+
+def test_logits_of_two_hypotheses_cannot_be_compared(documented):
+    logits = torch.tensor([[8.0, 8.0], [3.0, -3.0]])  # (hypotheses, words); both scores are 0
+
+    by_logits, by_probability = (
+        divmod(int(scores.argmax()), 2) for scores in (logits, logits.log_softmax(1))
+    )
+
+    assert (by_logits[0], by_probability) == (0, (1, 0))
+    one, other = (float(row.softmax(0).max()) for row in logits)
+    documented(SECTION, f"probability is {one:.2f}, although the latter has one with {other:.2f}")
+
+
+def test_adding_the_old_score_twice_weights_early_words(documented):
+    first = torch.tensor(-1.0, requires_grad=True)  # log-probability of the first word
+    score = first
+    for _ in range(5):
+        extended = score - 1.0
+        score = score + extended
+
+    [times] = torch.autograd.grad(score, first)
+    documented(SECTION, f"After 5 steps, the first word counts {times:.0f} times")
 
 
 def test_a_joint_matrix_for_queries_keys_and_values_has_smaller_initial_weights(load, documented):
