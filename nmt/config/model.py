@@ -11,9 +11,9 @@ from nmt.config.section import DEEPEST, WIDEST, BrokenRule, Section
 _LARGEST_TABLE = 2**27  # numbers; configurations from elsewhere must not fill the memory
 # Fields of the model that trained weights do not depend on.
 TRAINING_ONLY = {
-    *("initialization", "initial_biases", "embedding_distribution", "embedding_std"),
-    *("dropout", "embedding_dropout", "attention_output_dropout"),
-    *("attention_dropout", "feed_forward_dropout"),
+    *("initialization", "attention_initialization", "initial_biases"),
+    *("embedding_distribution", "embedding_std", "dropout", "embedding_dropout"),
+    *("attention_output_dropout", "attention_dropout", "feed_forward_dropout"),
 }
 
 
@@ -99,6 +99,9 @@ class ModelConfig(Section):
         "xavier_uniform",
         description="initial distribution of all weight matrices except embeddings; pytorch: that "
         "of nn.Linear",
+    )
+    attention_initialization: Literal["xavier_uniform", "xavier_normal", "pytorch"] | None = Field(
+        None, description="that of the attention projections; unset: `initialization`"
     )
     initial_biases: Literal["zero", "pytorch"] | None = Field(
         None,

@@ -230,12 +230,13 @@ class Transformer(nn.Module):
 
     def _initialize(self) -> None:
         """Set the initial weights: matrices and biases, then embeddings and learned positions."""
-        matrices = self.config.initialization
-        biases = self.config.initial_biases or matrices
+        every, biases = self.config.initialization, self.config.initial_biases
+        projections = self.config.attention_initialization or every
         for name, parameter in self.named_parameters():
+            matrices = projections if "attention." in name else every
             if parameter.dim() > 1 and matrices != "pytorch":
                 XAVIER[matrices](parameter)
-            elif name.endswith("bias") and biases != "pytorch":
+            elif name.endswith("bias") and (biases or every) != "pytorch":
                 nn.init.zeros_(parameter)
         for module in self.modules():
             if isinstance(module, nn.Embedding):

@@ -136,18 +136,18 @@ def test_vocabularies_contain_whole_words(load):
     assert load(NAME, "tokenizer.kind=bpe", "tokenizer.vocabulary_size=4000").tokenizer.subword
 
 
-def test_xavier_normal_also_applies_to_feed_forward_matrices(load, documented):
+def test_only_the_attention_projections_are_xavier_normal(load, documented):
     torch.manual_seed(1)
     small = ["model.encoder_layers=1", "model.decoder_layers=1"]
     model = Transformer(load(NAME, *small).model, 9, 9)
 
-    for matrix, fans in (
-        (model.decoder[0].cross_attention.query.weight, 512 + 512),
-        (model.encoder[0].feed_forward.inner.weight, 512 + 2048),
-    ):
-        deviation = math.sqrt(2 / fans)
-        assert float(matrix.detach().std()) == pytest.approx(deviation, rel=0.01)
-        assert float(matrix.detach().abs().max()) > 3 * deviation  # uniform ends at √3
+    query = model.decoder[0].cross_attention.query.weight.detach()
+    deviation = math.sqrt(2 / (512 + 512))
+    assert float(query.std()) == pytest.approx(deviation, rel=0.01)
+    assert float(query.abs().max()) > 3 * deviation  # uniform ends at √3
+    for layer in (model.encoder[0].feed_forward.inner, model.output):
+        for parameter in (layer.weight.detach(), layer.bias.detach()):
+            assert 0 < float(parameter.abs().max()) <= 1 / math.sqrt(512)
     documented(SECTION, f"beyond {math.sqrt(3):.2f} standard deviations")
 
 
