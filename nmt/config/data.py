@@ -299,7 +299,8 @@ class DataConfig(CorpusConfig):
         description="source words to copy into the translation by placeholders if they did not "
         "occur in training (subwords only): none, names (capitalized words, also at the start of a "
         "sentence), or all; in training, placeholders replace names (words that both sides share) "
-        "in half of the pairs with any, and names of fewer than 20 pairs always, also in translation",
+        "in half of the pairs with any, and names of fewer than 20 pairs always, also in "
+        "translation",
     )
     number_placeholders: bool = Field(
         False,
