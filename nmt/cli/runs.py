@@ -52,7 +52,7 @@ def show(
     Example: nmt show runs/sample
     """
     from nmt.corpus.text.tags import show_tag
-    from nmt.runs.summaries import VALIDATION_COLUMNS, run_as_json, run_facts, validation_rows
+    from nmt.runs.summaries import run_as_json, run_facts, validation_table
 
     folder = named_or_newest(run, "config.yaml", "nmt show")
     if json_:
@@ -62,7 +62,7 @@ def show(
     print_facts(run_facts(folder))
     if metrics:
         typer.echo()
-        print_table(VALIDATION_COLUMNS, validation_rows(metrics), left=0)
+        print_table(*validation_table(metrics), left=0)
         typer.echo()
         for sample in metrics[-1]["samples"]:
             source = show_tag(folder.config.data, sample["source"])

@@ -18,6 +18,7 @@ from nmt.config.data import DataConfig, Source
 from nmt.config.decoding import DecodingConfig
 from nmt.config.model import ModelConfig
 from nmt.config.yaml_files import written
+from nmt.corpus.sources.paths import expanded, ignoring_os_errors
 from nmt.corpus.sources.registry import likely_source, open_corpus
 from nmt.decoding.engines.ctranslate2 import threads
 from nmt.errors import UserError, escape_terminal
@@ -245,9 +246,12 @@ class _Text:
 
 
 def _read(corpus: Path, languages: tuple[str, str]) -> _Text:
-    """Read a corpus; raises `UserError` if it has too few pairs."""
+    """Read a corpus; raises `UserError` if it is missing or has too few pairs."""
+    kind = likely_source(corpus)
+    if kind != "parallel" and not ignoring_os_errors(expanded(corpus).exists):
+        raise UserError(f"{corpus}: no such file; give the path of a corpus, such as pairs.tsv")
     data = DataConfig(
-        source=likely_source(corpus),
+        source=kind,
         path=corpus,
         source_language=languages[0],
         target_language=languages[1],

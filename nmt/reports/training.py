@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from nmt.errors import UserError, escape_terminal
 from nmt.reports.figures import COLOURS, picture
-from nmt.runs.folder import RunFolder, UpdatePoint, Validation
+from nmt.runs.folder import RunFolder, UpdatePoint, Validation, measure_and_score
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,22 +29,27 @@ def draw_training(runs: Sequence[RunFolder], path: Path) -> None:
         raise UserError(f"a plot can show at most {len(COLOURS)} runs, not {len(runs)}; give fewer")
     curves = [_read(run) for run in runs]
     with picture(path, 13, 4.2) as figure:
-        losses, bleu, rates = figure.subplots(1, 3)
+        losses, scores, rates = figure.subplots(1, 3)
         handles, labels = [], []
+        measures: dict[str, None] = {}
         named = zip(_names(runs), curves, COLOURS, strict=False)
         for name, (lines, points, best), colour in named:
             _plot(losses, lines, "loss", colour)
             _plot(losses, points, "loss", colour, ":")
-            _plot(bleu, lines, "bleu", colour)
+            measure, score = measure_and_score(best)
+            measures[measure] = None
+            scored = [{**line, "score": measure_and_score(line)[1]} for line in lines]
+            _plot(scores, scored, "score", colour)
             _plot(rates, points, "learning_rate", colour)
-            bleu.plot(best["update"], best["bleu"], "*", color=colour, markersize=12)
+            scores.plot(best["update"], score, "*", color=colour, markersize=12)
             handles.append(Line2D([], [], color=colour))
-            labels.append(f"{name}, BLEU {best['bleu']:.1f}")
+            labels.append(f"{name}, {measure} {score:.1f}")
         losses.set(title="validation loss (line), training loss (dotted)", ylabel="nats per token")
-        bleu.set(title="validation BLEU (star: best weights)", ylabel="BLEU")
+        named_scores = ", ".join(measures)
+        scores.set(title=f"validation {named_scores} (star: best weights)", ylabel=named_scores)
         rates.set(title="learning rate")
         rates.ticklabel_format(axis="y", style="sci", scilimits=(0, 0))
-        for panel in (losses, bleu, rates):
+        for panel in (losses, scores, rates):
             panel.set_xlabel("updates")
             panel.margins(x=0.03, y=0.08)
             panel.set_xlim(left=0)

@@ -124,14 +124,20 @@ class UpdatePoint(TypedDict):
     learning_rate: FiniteFloat
 
 
+def measure_and_score(line: Validation) -> tuple[str, float]:
+    """Return the measure that selects weights, and its score: BLEU, or chrF where it is there."""
+    return ("chrF", line["chrf"]) if "chrf" in line else ("BLEU", line["bleu"])
+
+
 def score_of(line: Validation) -> str:
     """Return the score that selects weights, such as "BLEU 23.51"."""
-    return f"chrF {line['chrf']:.2f}" if "chrf" in line else f"BLEU {line['bleu']:.2f}"
+    measure, score = measure_and_score(line)
+    return f"{measure} {score:.2f}"
 
 
 def add_validation(selection: Selection, line: Validation, best: Best) -> None:
     """Add a validation to those from which the best is selected; best: see `training.best`."""
-    score = line.get("chrf", line["bleu"]) if best == "bleu" else None
+    score = measure_and_score(line)[1] if best == "bleu" else None
     selection.add(line["update"], line["loss"], score, line.get("pairs", 0))
 
 

@@ -16,20 +16,10 @@ from nmt.corpus.preparing.report import corpus_facts
 from nmt.errors import UserError, one_line, unreadable_weights
 from nmt.progress import with_progress
 from nmt.runs.finding import last_change, runs_in
-from nmt.runs.folder import CARD, RunFolder, Validation, score_of
+from nmt.runs.folder import CARD, RunFolder, Validation, measure_and_score, score_of
 
 NOTHING = "–"
 RUN_COLUMNS = ("run", "config", "pairs", "size", "updates", "BLEU", "age")
-VALIDATION_COLUMNS = (
-    "update",
-    "epoch",
-    "rate",
-    "training loss",
-    "loss",
-    "perplexity",
-    "accuracy",
-    "BLEU",
-)
 
 
 @dataclass(frozen=True)
@@ -47,6 +37,8 @@ class RunSummary:
     updates: int | None
     bleu: float | None
     """Of the best weights, on validation."""
+    chrf: float | None
+    """The same, in languages that BLEU cannot score."""
     changed: float
     """When it was last trained, in Unix time."""
 
@@ -59,9 +51,14 @@ class RunSummary:
             f"{self.pairs:,}",
             NOTHING if self.parameters is None else format_count(self.parameters),
             NOTHING if self.updates is None else f"{self.updates:,}",
-            NOTHING if self.bleu is None else f"{self.bleu:.2f}",
+            self._score(),
             format_age(time.time() - self.changed),
         ]
+
+    def _score(self) -> str:
+        if self.chrf is not None:
+            return f"chrF {self.chrf:.2f}"
+        return NOTHING if self.bleu is None else f"{self.bleu:.2f}"
 
     def as_json(self) -> dict[str, Any]:
         """Return the values by name, with a readable time."""
@@ -101,6 +98,7 @@ def summarize(run: RunFolder) -> RunSummary:
         parameters=count_stored(run),
         updates=metrics[-1]["update"] if metrics else None,
         bleu=best["bleu"] if best else None,
+        chrf=best.get("chrf") if best else None,
         changed=last_change(run.path),
     )
 
@@ -212,20 +210,24 @@ def _files(run: RunFolder) -> list[Path]:
     ]
 
 
-def validation_rows(metrics: Sequence[Validation]) -> list[list[str]]:
-    """Return a row of `VALIDATION_COLUMNS` for each validation."""
-    formats = {
-        "update": ",",
-        "epoch": "d",
-        "learning_rate": ".2e",
-        "train_loss": ".3f",
-        "loss": ".3f",
-        "perplexity": ".2f",
-        "accuracy": ".1%",
-        "bleu": ".2f",
+def validation_table(metrics: Sequence[Validation]) -> tuple[list[str], list[list[str]]]:
+    """Return the columns, and a row for each validation; the last is the score of translations."""
+    columns = {
+        "update": ("update", ","),
+        "epoch": ("epoch", "d"),
+        "rate": ("learning_rate", ".2e"),
+        "training loss": ("train_loss", ".3f"),
+        "loss": ("loss", ".3f"),
+        "perplexity": ("perplexity", ".2f"),
+        "accuracy": ("accuracy", ".1%"),
     }
     lines: Sequence[Any] = metrics
-    return [[format(line[name], form) for name, form in formats.items()] for line in lines]
+    rows = [
+        [format(line[name], form) for name, form in columns.values()]
+        + [f"{measure_and_score(line)[1]:.2f}"]
+        for line in lines
+    ]
+    return [*columns, "/".join({measure_and_score(line)[0]: None for line in lines})], rows
 
 
 def _iso_time(seconds: float) -> str:

@@ -31,7 +31,8 @@ _MOST_POINTS = 500  # of a curve
 class RunRow(TypedDict):
     """Summary of a run; null for values that do not exist yet.
 
-    address: whether it learned forms of address; seconds: since its last change
+    address: whether it learned forms of address; chrf: in languages that BLEU cannot score;
+    seconds: since its last change
     """
 
     name: str
@@ -44,6 +45,7 @@ class RunRow(TypedDict):
     parameters: int | None
     updates: int | None
     bleu: float | None
+    chrf: float | None
     seconds: float | None
 
 
@@ -98,6 +100,7 @@ def list_runs(service: "Service") -> list[RunRow]:
                 "parameters": found.parameters,
                 "updates": found.updates,
                 "bleu": found.bleu,
+                "chrf": found.chrf,
                 "seconds": time.time() - found.changed,
             }
         )
@@ -119,6 +122,7 @@ def _unreadable(service: "Service", name: str) -> RunRow:
         "parameters": None,
         "updates": None,
         "bleu": None,
+        "chrf": None,
         "seconds": None,
     }
 

@@ -46,7 +46,8 @@ def fill_from_memory(
     Raises `UserError` if the memory is faulty, or the datastore would be too large.
     """
     if not memory.is_file():
-        raise UserError(f"{memory}: no such file; give a TMX, XLIFF or PO file, or one with tabs")
+        problem = "is a folder, not a file" if memory.is_dir() else "no such file"
+        raise UserError(f"{memory}: {problem}; give a TMX, XLIFF or PO file, or one with tabs")
     if run.config.data.imported_tags:
         imported = run.config.data.source == "imported"
         remedy = "name it with its tag in a file for --config" if imported else "omit --from"

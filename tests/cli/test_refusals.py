@@ -65,6 +65,10 @@ REFUSED = [
     ("evaluate --run {run} --output out.de.gz", "out.de.gz"),
     ("score --run {run} --reverse {run} pairs.tsv", "--reverse"),
     ("score --run {run} none.tsv", "none.tsv"),
+    # Corpora
+    ("config new --corpus none.tsv", "none.tsv: no such file; give the path of a corpus"),
+    ("config new --corpus none.tmx", "none.tmx: no such file; give the path of a corpus"),
+    ("datastore {run} --from .", ".: is a folder"),
     # Runs
     ("runs", "no runs in runs"),
     ("show", "nmt show FOLDER"),

@@ -15,7 +15,6 @@ from nmt.model.weights import load_weights
 from nmt.runs.folder import RunFolder
 from nmt.runs.summaries import (
     RUN_COLUMNS,
-    VALIDATION_COLUMNS,
     count_stored,
     format_age,
     format_count,
@@ -23,7 +22,7 @@ from nmt.runs.summaries import (
     run_facts,
     summarize,
     summarize_runs,
-    validation_rows,
+    validation_table,
 )
 from tests.fake_runs import REPORT
 
@@ -136,9 +135,22 @@ def test_show_prints_everything(make_run: MakeRun) -> None:
         "2 min ago",
     ):
         assert expected in text
-    _, row, _ = validation_rows(run.read_metrics())
-    assert len(row) == len(VALIDATION_COLUMNS)
+    columns, (_, row, _) = validation_table(run.read_metrics())
+    assert len(row) == len(columns)
+    assert columns[-1] == "BLEU"
     assert row == ["2,000", "2", "5.00e-04", "2.500", "2.000", "54.50", "25.0%", "12.50"]
+
+
+def test_chrf_is_shown_where_it_selects_weights(make_run: MakeRun) -> None:
+    run = make_run("a")
+    metrics = run.path / "metrics.jsonl"
+    lines = [json.loads(line) for line in metrics.read_text("utf-8").splitlines()]
+    scored = [json.dumps(line | {"chrf": 30.25 + i}) for i, line in enumerate(lines)]
+    metrics.write_text("\n".join([*scored, ""]), encoding="utf-8")
+    run = RunFolder(run.path)
+    columns, rows = validation_table(run.read_metrics())
+    assert (columns[-1], [row[-1] for row in rows]) == ("chrF", ["30.25", "31.25", "32.25"])
+    assert summarize(run).row()[5] == "chrF 32.25"
 
 
 def test_show_names_each_corpus_with_its_licence(make_run: MakeRun) -> None:

@@ -12,7 +12,7 @@ const NUMBERS = new Set(["parameters", "updates", "bleu", "seconds"]);
 // A title, and for each curve its name, the points that it is drawn from, and whether it is dashed.
 const PLOTS = [
   ["Loss (training dashed)", [["training", (found) => trained(found, "loss", "train_loss"), true], ["validation", (found) => validated(found, "loss"), false]]],
-  ["BLEU on validation", [["", (found) => validated(found, "bleu"), false]]],
+  ["BLEU on validation, or chrF in languages without spaces", [["", scored, false]]],
   ["Learning rate", [["", (found) => trained(found, "learning_rate", "learning_rate"), false]]],
 ];
 const MOST_SERIES = 6;
@@ -20,6 +20,12 @@ const POLL = { training: 2000, idle: 4000 }; // milliseconds
 
 const pointsOf = (lines, field) => lines.map((line) => [line.update, line[field]]).filter(([, y]) => y !== null);
 const validated = (found, field) => pointsOf(found.metrics, field);
+
+// chrF in languages that BLEU cannot score.
+function scored(found) {
+  return validated(found, found.metrics.some((line) => "chrf" in line) ? "chrf" : "bleu");
+}
+const scoreOf = (row) => (row.chrf ?? null) === null ? (row.bleu?.toFixed(2) ?? "–") : `chrF ${row.chrf.toFixed(2)}`;
 
 // Every few updates; runs of earlier versions recorded only validations.
 function trained(found, field, former) {
@@ -70,7 +76,7 @@ export function start(main) {
   function showRow(row) {
     const texts = {
       parameters: row.parameters?.toLocaleString("en") ?? "–", updates: row.updates?.toLocaleString("en") ?? "–",
-      bleu: row.bleu?.toFixed(2) ?? "–", seconds: row.seconds === null ? "–" : `${age(row.seconds)} ago`,
+      bleu: scoreOf(row), seconds: row.seconds === null ? "–" : `${age(row.seconds)} ago`,
     };
     const box = h("input", { type: "checkbox", "data-key": `plot ${row.name}`, "aria-label": `Plot ${row.name}`, onchange: () => toggle(row.name) });
     box.checked = state.shown.has(row.name);
@@ -129,7 +135,7 @@ export function start(main) {
     const count = found.metrics.length;
     const number = state.validation < 0 ? count - 1 : Math.min(state.validation, count - 1);
     const choose = h("select", { id: "validation", onchange: () => { state.validation = Number(choose.value); showAbout(); } },
-      found.metrics.map((line, i) => h("option", { value: i }, `update ${line.update}: BLEU ${line.bleu?.toFixed(2) ?? "–"}`)));
+      found.metrics.map((line, i) => h("option", { value: i }, `update ${line.update}: ${"chrf" in line ? "" : "BLEU "}${scoreOf(line)}`)));
     choose.value = number;
     return ["Sample translations", h("div", {}, h("label", {}, "Validation ", choose), h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Sample translations" }, h("table", { class: "wide" },
       h("thead", {}, h("tr", {}, ["Source", "Translation", "Reference"].map((title) => h("th", { scope: "col" }, title)))),
