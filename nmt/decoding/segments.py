@@ -22,6 +22,7 @@ from nmt.corpus.text.parts import Part, Splitter, TextRules
 from nmt.corpus.text.placeholders import count_missing_placeholders
 from nmt.corpus.text.sentences import SplitText, split_sentences
 from nmt.corpus.text.tags import split_prefix
+from nmt.corpus.text.target_words import TargetWords
 from nmt.corpus.tokenizers.tokenizers import Tokenizers
 from nmt.corpus.tokenizers.words import WordTokenizer
 from nmt.decoding.engines.interface import Constraints
@@ -34,6 +35,7 @@ from nmt.special_tokens import EOS, NUMBERS, PLACEHOLDERS, SPECIALS, UNK
 _MOST_WITH_SEVERAL = 0.05
 _OF_P95 = 2
 _ENDS = re.compile(r"[.!?…]\s")  # a sentence within a text
+_NAME = re.compile(r"[^\W\d_]+(?:[ '’-][^\W\d_]+)+")  # of several words
 _BYTE = re.compile("<0x([0-9A-F]{2})>")
 _SPACE = "▁"  # as SentencePiece writes it
 _CLOSING = re.compile(r"\W?[.!?…]+")  # a token; \W: SentencePiece's mark of a space
@@ -98,7 +100,7 @@ class Segmenter:
 
     seen: facts about training lines; room: maximum length that the model has positions for, without
     <eos>; glossary: the terms whose translations are prescribed; prefix: the tag of lines without
-    one
+    one; target_words: of the training text
     """
 
     def __init__(
@@ -109,6 +111,7 @@ class Segmenter:
         room: int,
         glossary: Glossary | None = None,
         prefix: str = "",
+        target_words: TargetWords | None = None,
     ):
         self._tokenizers = tokenizers
         self._prefix = prefix
@@ -122,7 +125,7 @@ class Segmenter:
             tokenizers.source.encode,
             tokenizers.source.knows,
             partial(segment, two_letters(data.source_language)),
-            tokenizers.placeholder_rules(data),
+            tokenizers.placeholder_rules(data, target_words),
             tokenizers.casing.restore if tokenizers.casing else None,
         )
 
@@ -183,10 +186,16 @@ class Segmenter:
         terms: dict[Term, TermConstraint] = {}
         written = dict(part.written)
         for match in self._glossary.find(part.raw):
-            marks = [mark for mark, word in part.words.items() if word == match.text]
+            own = re.compile(rf"(?<!\w){re.escape(match.text)}(?!\w)")
+            marks = [
+                mark
+                for mark, word in part.words.items()
+                if word == match.text or (_NAME.fullmatch(word) and own.search(word))
+            ]
             if marks and match.term.targets:  # its placeholder becomes the translation
                 number = match.number if match.number == "plural" else None
-                written |= dict.fromkeys(marks, self._glossary.forms(match, number)[0])
+                form = self._glossary.forms(match, number)[0]
+                written |= {mark: form.join(own.split(part.words[mark])) for mark in marks}
             else:
                 forms, fitting = (
                     tuple(dict.fromkeys(map(self._cleaner.target, self._glossary.forms(match, x))))

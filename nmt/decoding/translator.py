@@ -126,7 +126,9 @@ class Translator:
         self._target_words = target_words
         self._seen = seen or TrainingLines(room, False)
         prefix = address_prefix(data, address)
-        self._segments = Segmenter(tokenizers, data, self._seen, room, glossary, prefix)
+        self._segments = Segmenter(
+            tokenizers, data, self._seen, room, glossary, prefix, target_words
+        )
 
     @cached_property
     def pytorch(self) -> "PyTorchSearch":

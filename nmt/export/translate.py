@@ -66,6 +66,8 @@ class Translator:
         language = self.settings["sentence_language"]
         self._segment = partial(segment, language) if segment else SENTENCE.findall
         knows = lru_cache(10_000)(self._knows)
+        words = folder / TARGET_WORDS
+        self._target_words = TargetWords(_read(words) if words.exists() else ())
         if self.settings["placeholders"] != "none":
             known, names = (
                 frozenset(_read(folder / name)) for name in ("known_words.json", "rare_names.json")
@@ -76,11 +78,10 @@ class Translator:
                 (rules.source_language, rules.target_language),
                 knows,
                 names,
+                self._target_words.words,
             )
         if self.settings["restore_case"]:
             restore = partial(restore_capitals, **_read(folder / "casing.json"))
-        words = folder / TARGET_WORDS
-        self._target_words = TargetWords(_read(words) if words.exists() else ())
         self._splitter = Splitter(rules, self._encode, knows, self._segment, replaced, restore)
 
     def translate(self, lines: Sequence[str]) -> list[str]:

@@ -12,6 +12,7 @@ from itertools import groupby, pairwise
 
 from markdown_it import MarkdownIt
 from markdown_it.helpers import parseLinkDestination, parseLinkTitle
+from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
 from nmt.serve.errors import ApiError
@@ -29,7 +30,11 @@ _FRONT_MATTER = re.compile(
 _LABEL = re.compile(r"(?:\[[ xX]\]|\[\^[^\]\s]+\]:|\[![A-Za-z]+\]|!{3}[ \t]+\w+)(?=\s|$)[ \t]*")
 _KEPT_TEXT = re.compile(
     r"\{%(?:(?!\{%).)*?%\}|\[\^[^\[\]\s]+\](?!:)|\$[^\s$](?:[^$\n]*[^\s$])?\$"
+    r"|(?<!\{)\{(?::|[ \t]*(?:[#.][\w-]|\w+=))[^{}\n]*\}"  # attributes, as in # Title {#id}
+    r"|(?<![\w:]):[a-z][a-z\d_+-]*:(?![\w:])"  # an emoji by its name
 )  # footnotes, formulas
+# A line, or several, without text within a paragraph: attributes, a container, a formula.
+_MARKUP_LINE = re.compile(r"\{:.*\}|\{%.*%\}|\{\{[<%].*[>%]\}\}|:{3,}.*|\$\$.*|\\begin\{(.*?)\}.*")
 _BREAK = re.compile(r"[ \t]*(\\?)\n[ \t]*")
 _TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)(?![\w-])[^<>]*?(/?)>", re.DOTALL)
 _NAME = re.compile(r"\[(?:[^\[\]\\]|\\.)*\]", re.DOTALL)  # of the target of a link
@@ -164,6 +169,8 @@ class Markdown:
         matter = _FRONT_MATTER.match(self._text)
         begin = matter.end() if matter else 0
         reader = MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable("text_join")
+        ends = {"alt": ["paragraph", "reference", "blockquote", "list"]}
+        reader.block.ruler.before("fence", "markup_line", _skip_markup, ends)
         self.stretches = list(self._find(reader.parse(self._text[begin:]), begin))
 
     @property
@@ -242,6 +249,29 @@ class Markdown:
             if has_letters("".join(stretch.pieces)):
                 yield stretch
             row = last
+
+
+def _skip_markup(state: StateBlock, line: int, last: int, silent: bool) -> bool:
+    """Skip lines that markdown-it would read as text; a rule of its parser of blocks."""
+    if state.is_code_block(line):
+        return False
+    text = _line_of(state, line)
+    found = _MARKUP_LINE.fullmatch(text)
+    if not found:
+        return False
+    end = line
+    closing = rf"\end{{{found[1]}}}" if found[1] else "$$" if text.startswith("$$") else ""
+    if closing and closing not in text[2:]:
+        end = next((n for n in range(line + 1, last) if closing in _line_of(state, n)), line)
+        if end == line:
+            return False
+    if not silent:
+        state.line = end + 1
+    return True
+
+
+def _line_of(state: StateBlock, line: int) -> str:
+    return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].rstrip()
 
 
 def _read(token: Token) -> list[_Element]:

@@ -34,6 +34,7 @@ _ATTRIBUTES_WITH_TEXT = ("alt", "title", "placeholder", "aria-label")
 _DESCRIPTIONS = frozenset(("description", "og:description", "og:title", "twitter:description"))
 _BUTTONS = frozenset(("button", "submit", "reset"))
 _XHTML = re.compile(r"\s*<\?xml|[^>]*<html[^>]*\sxmlns=|<!DOCTYPE[^>]*XHTML", re.IGNORECASE)
+_NEVER_OPEN = re.compile(r"<(?:br|hr|img)(?=[\s/>])", re.IGNORECASE)  # not even within <svg>
 _VOID = re.compile(
     r"<((?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)\b"
     r"(?:\s[^\s=<>\"]+(?:=\"[^\"]*\")?)*)>"
@@ -113,8 +114,8 @@ class Markup:
     """
 
     def __init__(self, html: str):
-        closing = html.count("</")
-        if html.count("<") > _MOST_TAGS or html.count("<") - 2 * closing > _MOST_OPEN:
+        closed = 2 * html.count("</") + len(_NEVER_OPEN.findall(html))
+        if html.count("<") > _MOST_TAGS or html.count("<") - closed > _MOST_OPEN:
             raise ApiError(
                 413,
                 f"Invalid request: HTML with more than {_MOST_TAGS:,} tags, or more than "
@@ -212,12 +213,13 @@ def _text_of(leaf: LexborNode) -> str:
 
 def _spaced(stretch: Stretch, parts: list[tuple[str, int]]) -> Iterator[tuple[str, int]]:
     """Yield the parts, with a space in front of what had one there in the source."""
-    before = ""
+    before, texts = "", stretch.texts
+    space = next((i for i, leaf in enumerate(stretch.leaves) if leaf.is_text_node), 0)
     for text, number in parts:
         seen = stretch.leaves[number].is_element_node  # a comment is not
-        had = seen and number and stretch.texts[number - 1][-1:].isspace()
+        had = seen and number and texts[number - 1][-1:].isspace()
         if had and before and not before[-1].isspace():
-            yield " ", next(i for i, leaf in enumerate(stretch.leaves) if leaf.is_text_node)
+            yield " ", space
         yield text, number
         before = text
 

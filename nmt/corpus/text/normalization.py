@@ -95,6 +95,7 @@ def _without_last_marks(found: re.Match[str]) -> str:
 def sentence_lengths(line: str, segment: Callable[[str], Sequence[str]]) -> list[int]:
     """Return the length of each sentence of a line in characters, including surrounding whitespace.
 
+    Invisible characters alone are no sentence; they belong to the one before them.
     segment: cuts a text into sentences that add up to it, such as sentencex
     """
     # sentencex fails on unusual whitespace and lone surrogates; replacing them one for one
@@ -111,7 +112,20 @@ def sentence_lengths(line: str, segment: Callable[[str], Sequence[str]]) -> list
             found = found[:-1] or [part.rfind(" ", 0, half) + 1 or half]
         lengths += found
         start += sum(found)
-    return lengths
+    return lengths if line.isascii() else _with_visible(line, lengths)
+
+
+def _with_visible(line: str, lengths: Sequence[int]) -> list[int]:
+    """Return the lengths of sentences, with those joined to the one before that show nothing."""
+    joined: list[int] = []
+    start = 0
+    for length in lengths:
+        if joined and not INVISIBLE.sub("", line[start : start + length]).strip():
+            joined[-1] += length
+        else:
+            joined.append(length)
+        start += length
+    return joined
 
 
 # ------------------------------------------------------------------------------------ subwords

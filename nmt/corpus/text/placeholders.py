@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
 
 from nmt.special_tokens import NUMBERS, PLACEHOLDERS
 
@@ -20,6 +21,11 @@ _REPLACEABLE = re.compile(
     r"(?<![^\W\d_])(?!(?<=\w['’])(?i:s|t|re|ve|ll|d|m)\b)[^\W\d_]+(?![^\W\d_])"
     r"(?!(?<=[nN])['’][tT]\b)"
 )
+# Capitalized words in a row, which may be parts of one name: Jean-Luc O'Neill.
+_CAPITALIZED = r"[^\W\d_a-z][^\W\d_]*(?![^\W\d_])(?!(?<=[nN])['’][tT]\b)"
+_JOINED = rf"{_CAPITALIZED}(?:(?:['’](?!(?i:s|t|re|ve|ll|d|m)\b)|-){_CAPITALIZED})*"
+_IN_A_ROW = re.compile(rf"(?<![^\W\d_])(?<![^\W\d_]['’-]){_JOINED}(?: {_JOINED})*")
+_LONGEST_PARTICLE = 2  # of a name, such as O'
 _PLACEHOLDER = re.compile(f"[{PLACEHOLDERS}{NUMBERS}]")
 _SEPARATE = re.compile(
     rf"(?<![^\W\d_])[{PLACEHOLDERS}](?=s?(?![^\W\d_]|[{PLACEHOLDERS}]))|[{NUMBERS}]"
@@ -66,12 +72,15 @@ _NAMELIKE = re.compile(
         )
     )
 )
+_UNITS = (  # those that need no translation, and are no abbreviation of million
+    "km/h|m/s|[kcm]m[²³]?|m[²³]|[km]g|ml|k?Wh?|[kMG]Hz|[kKMGT]B|[MG]bit/s|mA|dB|px"
+)
 _NUMBER = re.compile(
     r"(?<![\w.,:/])(?:(?<!\S)[-−±])?(?P<currency>[€$£¥]\s?)?(?P<figures>"
     r"(?:\+\d{1,3}|\(?0\d{1,6}\)?)(?:[ /-]\(?\d+\)?)+|\(\d{3}\) ?\d{3}-\d{4}"  # telephone
     r"|\d+(?:[ -]\d{3,4}){2,}(?: \d{1,2})?(?!\d)"
     r"|\+?\d+(?:[.,:/x×–—'-]\d+)*[½¼¾]?|[½¼¾])"
-    r"(?P<unit>\s?[%‰€]|\s?°(?:\s?[CF]\b)?)?"
+    rf"(?P<unit>\s?[%‰€]|\s?°(?:\s?[CF]\b)?|\s?(?:{_UNITS})(?![\w²³])|\s[mgl](?!\w))?"
 )
 _COMMON_PUNCTUATION = ".,;:!?'\"()[]-"  # part of the sentence, not a thing in it
 _SHORT = re.compile(r"\d{1,4}|\d\d?:\d\d")
@@ -138,7 +147,9 @@ def _with_unit(figures: str, currency: str, unit: str, target: str) -> str:
     currency, unit = currency.strip(), unit.strip()
     if target == "de":
         return " ".join(filter(None, (figures, unit or currency)))
-    return f"€{figures}" if unit == "€" else f"{currency}{figures}{unit}"
+    if unit == "€":
+        return f"€{figures}"
+    return f"{currency}{figures} {unit}" if unit[:1].isalpha() else f"{currency}{figures}{unit}"
 
 
 def has_text(text: str) -> bool:
@@ -200,6 +211,8 @@ class PlaceholderRules:
     """Whether the vocabulary can spell a text; None: all."""
     names: frozenset[str] = frozenset()
     """Unknown words that the target writes so, whatever the case in the source."""
+    target_words: frozenset[str] = frozenset()
+    """Lower-cased words of the target text; those of both languages are mostly names."""
 
     @cached_property
     def _written(self) -> dict[str, str]:
@@ -222,6 +235,7 @@ class PlaceholderRules:
                 return word
             return replaced.placeholder(word, self._in_target(word), PLACEHOLDERS)
 
+        replaced.text = self._with_whole_names(replaced)
         replaced.text = _REPLACEABLE.sub(replacement, replaced.text)
         if self.knows:
             replaced.text = self._without_unknown_symbols(replaced)
@@ -231,6 +245,37 @@ class PlaceholderRules:
         """Return a name as the target writes it; a German noun gets its capital."""
         written = self._written.get(word.lower(), word)
         return word if written.islower() else written
+
+    def _with_whole_names(self, replaced: PlaceholderText) -> str:
+        """Replace names of several words with one placeholder each, or the model may divide them.
+
+        These are unknown words in a row, and words joined by hyphens or apostrophes.
+        """
+
+        def replacement(row: re.Match[str]) -> str:
+            pieces = []
+            for is_name, group in groupby(row[0].split(" "), self._is_name):
+                name = " ".join(group)
+                several = is_name and not WORD.fullmatch(name)
+                pieces.append(replaced.placeholder(name, name, PLACEHOLDERS) if several else name)
+            return " ".join(pieces)
+
+        return _IN_A_ROW.sub(replacement, replaced.text)
+
+    def _is_name(self, joined: str) -> bool:
+        """Return whether the model would not translate any part of a capitalized word."""
+        parts = WORD.findall(joined)
+        if not all(part[0].isupper() for part in parts):
+            return False
+        unknown = [part for part in parts if not self._is_known(part.lower())]
+        if len(parts) == 1:
+            return bool(unknown)
+        return all(
+            part in unknown
+            or (len(part) > _LONGEST_PARTICLE and part.lower() in self.target_words)
+            or (len(part) <= _LONGEST_PARTICLE and f"{part}-" not in joined and bool(unknown))
+            for part in parts
+        )
 
     def _reads(self, number: str) -> bool:
         """Return whether a model that was trained without `NUMBERS` may translate a number.

@@ -15,6 +15,7 @@ from nmt.config.tokenizer import TokenizerConfig
 from nmt.corpus.preparing.manifest import require_undamaged
 from nmt.corpus.text.capitals import CASING, Casing
 from nmt.corpus.text.placeholders import PlaceholderRules
+from nmt.corpus.text.target_words import TargetWords
 from nmt.corpus.text.training_placeholders import KNOWN_WORDS, RARE_NAMES, KnownWords
 from nmt.corpus.tokenizers.subwords import SubwordTokenizer
 from nmt.corpus.tokenizers.tokenizer import Tokenizer
@@ -47,13 +48,18 @@ class Tokenizers:
     known: KnownWords | None = None
     casing: Casing | None = None
 
-    def placeholder_rules(self, data: DataConfig) -> PlaceholderRules | None:
+    def placeholder_rules(
+        self, data: DataConfig, target_words: TargetWords | None = None
+    ) -> PlaceholderRules | None:
         """Return what placeholders replace; None if there are none."""
         if self.known is None:
             return None
         knows = lru_cache(10_000)(self.source.knows)
         known = self.known
-        return PlaceholderRules(known.words, known.only_names, data.languages, knows, known.names)
+        written = target_words.words if target_words else frozenset[str]()
+        return PlaceholderRules(
+            known.words, known.only_names, data.languages, knows, known.names, written
+        )
 
 
 def train_tokenizers(

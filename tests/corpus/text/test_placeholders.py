@@ -63,13 +63,24 @@ def in_order(text: str) -> str:
         ("oscar likes to code", f"{A} likes to {B}", ["oscar", "code"]),
         ("Oscar's mother likes Oscar.", f"{A}'s {B} likes {A}.", ["Oscar", "mother"]),
         ("Likes TO likes", "Likes TO likes", []),
-        ("Anna-Lena likes 42 Öre", f"{A}-{B} likes 42 {C}", ["Anna", "Lena", "Öre"]),
+        ("Anna-Lena likes 42 Öre", f"{A} likes 42 {B}", ["Anna-Lena", "Öre"]),
+        ("Zoë Łódź likes O'Neill's", f"{A} likes {B}'s", ["Zoë Łódź", "O'Neill"]),
+        ("likes Jean-Luc D’Arcy To", f"likes {A} To", ["Jean-Luc D’Arcy"]),
+        ("Zora. Ida, Likes Öre", f"{A}. {B}, Likes {C}", ["Zora", "Ida", "Öre"]),
+        ("Likes-To and Öre-like", f"Likes-To {A} {B}-{C}", ["and", "Öre", "like"]),
         ("", "", []),
     ],
 )
 def test_unknown_words_are_hidden(text: str, shown: str, words: list[str]) -> None:
     assert replace_words(text, "likes", "to", "s") == (shown, words)
     assert fill_placeholders(shown, dict(zip(PLACEHOLDERS, words, strict=False))) == text
+
+
+def test_compound_names_of_both_languages_are_hidden_as_a_whole() -> None:
+    known = frozenset({"anna", "lena", "english", "german", "likes", "t", "shirt"})
+    carrier = PlaceholderRules(known, False, ("en", "de"), target_words=known - {"english"})
+    text = "Anna-Lena likes Anna Lena, English-German, T-Shirt"
+    assert carrier.insert(text).text == text.replace("Anna-Lena", A)
 
 
 @pytest.mark.parametrize("training", ["İyi günler", "İyi günler".lower()])
