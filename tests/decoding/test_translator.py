@@ -600,7 +600,7 @@ def test_unseen_words_are_copied_as_typed(carrying, translator):
     ("line", "parts"),
     [
         (" ".join(f"Zora{'x' * i} sings Yann{'y' * i}." for i in range(12)), 12),
-        (" ".join(f"Zora{'x' * i}" for i in range(20)), 2),  # more than there are placeholders
+        (", ".join(f"Zora{'x' * i}" for i in range(20)), 2),  # more than there are placeholders
     ],
 )
 def test_words_are_copied_in_each_part_of_a_long_line(line, parts, carrying, translator):
@@ -794,6 +794,13 @@ def test_a_term_that_is_a_hidden_word_replaces_its_placeholder(carrying, transla
     assert trace.text == "Öre singt Lieder."
     assert "songs" in trace.source
     assert "Lieder" in trace.target
+
+
+def test_a_term_within_a_hidden_name_replaces_its_part(carrying, translator):
+    search = says(carrying, f"{PLACEHOLDERS[0]} singt.")
+    made = with_terms(translator(carrying, search=search, pytorch=search), "Öre\tErz")
+
+    assert made.translate(["Zoë Öre sings"])[0].text == "Zoë Erz singt."
 
 
 # -------------------------------------------------------------------------------------- address

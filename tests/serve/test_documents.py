@@ -117,6 +117,16 @@ def test_text_without_letters_is_kept(client: TestClient) -> None:
     assert [each.text for each in found.paragraphs] == ["2019", "* * *", "Ben liest oft."]
 
 
+@pytest.mark.parametrize("name", ["a.txt", "a.html", "a.md", "a.srt", "a.json"])
+def test_invisible_characters_around_sentences_are_removed(client: TestClient, name: str) -> None:
+    text = "\u2066Anna sings today.\u2069 Ben reads often.\u200e"
+    before = "1\n00:00:01,000 --> 00:00:02,000\n" if name == "a.srt" else ""
+    mark = '"' if name == "a.json" else ""
+    content = f"{before}{mark}{text}{mark}"
+    found = translate(client, name, content.encode()).decode()
+    assert found == content.replace(text, "Anna singt heute. Ben liest oft.")
+
+
 def test_symbols_in_plain_text_are_kept(client: TestClient) -> None:
     text = "* * *\nAnna sings today.\n12.5 %\n"
     found = translate(client, "a.txt", text.encode()).decode()

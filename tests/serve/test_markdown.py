@@ -107,6 +107,28 @@ def test_a_translation_that_changes_nothing_keeps_the_document() -> None:
     assert "```sh\nfenced code\n```\n\n[r]: http://reference.example" in found
 
 
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("# The hat {#the-hat}\n", ["The hat"]),
+        ("# The hat {: .big #a_b}\n", ["The hat"]),
+        ("# The hat <!-- omit in toc -->\n", ["The hat"]),
+        ("![](a.png){width=50%} The hat\n", ["The hat"]),
+        ("The hat :tada: is red\n", ["The hat is red"]),
+        ("The hat\n{: .note}\n", ["The hat"]),
+        (":::note\nThe hat\n:::\n", ["The hat"]),
+        ("The hat\n$$\na = b\n$$\nis red\n", ["The hat", "is red"]),
+        ("\\begin{align}\na_1\n\\end{align}\n", []),
+        ("{% if a %}\nThe hat\n{% endif %}\n", ["The hat"]),
+        ("$$ 5 for a hat\n", ["$$ 5 for a hat"]),
+        ("{a} hat at 10:30:45\n", ["{a} hat at 10:30:45"]),
+    ],
+)
+def test_attributes_containers_and_formulas_stay(source: str, expected: list[str]) -> None:
+    assert texts(source) == expected
+    assert unchanged(Markdown(source)) == source
+
+
 @settings(max_examples=100, deadline=None)
 @given(st.text(alphabet='ab1 \n*_`[]()<>!#-+|\\&;:"~=.$^', max_size=60))
 def test_any_document_keeps_its_blocks(source: str) -> None:

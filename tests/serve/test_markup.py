@@ -176,6 +176,7 @@ def test_hostile_markup_is_refused_or_preserved() -> None:
     with pytest.raises(ApiError):
         Markup("<b>" * 15_000 + "</b>" * 15_000)
     assert str(Markup("<div>" * 2000 + "x"))
+    assert str(Markup("a<br>" * 6000))  # these are never open
     assert upper("<p a='\"<>'>x</p>") == '<p a="&quot;&lt;&gt;">X</p>'
 
 

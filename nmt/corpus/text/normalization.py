@@ -20,6 +20,7 @@ _NEVER_SHOWN = (
 )
 INVISIBLE = re.compile(f"[{_NEVER_SHOWN}{_BIDIRECTIONAL}]")
 """Control and invisible formatting characters, which carry no meaning: cleaning removes them."""
+_NOTHING_TO_SEE = re.compile(rf"[{_NEVER_SHOWN}{_BIDIRECTIONAL}\s]+")
 _INVISIBLE_IN_BOTH_DIRECTIONS = re.compile(f"[{_NEVER_SHOWN}]")
 _RIGHT_TO_LEFT = {"ar", "dv", "fa", "he", "ku", "ps", "sd", "ug", "ur", "yi", "arc", "ckb", "syr"}
 
@@ -95,7 +96,7 @@ def _without_last_marks(found: re.Match[str]) -> str:
 def sentence_lengths(line: str, segment: Callable[[str], Sequence[str]]) -> list[int]:
     """Return the length of each sentence of a line in characters, including surrounding whitespace.
 
-    Invisible characters alone are no sentence; they belong to the one before them.
+    Invisible characters between two sentences belong to the first.
     segment: cuts a text into sentences that add up to it, such as sentencex
     """
     # sentencex fails on unusual whitespace and lone surrogates; replacing them one for one
@@ -112,20 +113,22 @@ def sentence_lengths(line: str, segment: Callable[[str], Sequence[str]]) -> list
             found = found[:-1] or [part.rfind(" ", 0, half) + 1 or half]
         lengths += found
         start += sum(found)
-    return lengths if line.isascii() else _with_visible(line, lengths)
+    return lengths if line.isascii() else _beginning_visibly(line, lengths)
 
 
-def _with_visible(line: str, lengths: Sequence[int]) -> list[int]:
-    """Return the lengths of sentences, with those joined to the one before that show nothing."""
-    joined: list[int] = []
+def _beginning_visibly(line: str, lengths: Sequence[int]) -> list[int]:
+    """Return the lengths of sentences that begin later, with a visible character."""
+    moved: list[int] = []
     start = 0
     for length in lengths:
-        if joined and not INVISIBLE.sub("", line[start : start + length]).strip():
-            joined[-1] += length
-        else:
-            joined.append(length)
-        start += length
-    return joined
+        begin, end = start, start + length
+        if moved and (found := _NOTHING_TO_SEE.match(line, begin, end)):
+            begin = found.end()
+            moved[-1] += begin - start
+        if begin < end:
+            moved.append(end - begin)
+        start = end
+    return moved
 
 
 # ------------------------------------------------------------------------------------ subwords
