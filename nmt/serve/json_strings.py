@@ -25,6 +25,15 @@ _CODE = re.compile(
     r"[#./@$]\S+|\w+_\w*|[a-z]+[A-Z]\w*|\S*[\w/)](?:[.\\:#@=]+|/{2,})[\w/(]\S*|(?:[\w.-]+/){2,}\S*"
 )
 _LONGEST_CODE = 500
+# Keys whose values are no text if they look like names in a program.
+_KEYS_OF_CODES = frozenset(
+    (
+        *("class", "classname", "code", "color", "format", "href", "icon", "id", "key", "lang"),
+        *("language", "layout", "locale", "method", "rel", "role", "route", "slug", "src", "style"),
+        *("target", "theme", "type", "unit", "variant"),
+    )
+)
+_NAME = re.compile(r"[a-z\d]+(?:-[a-zA-Z\d]+)*")
 
 
 class JsonStrings:
@@ -47,9 +56,12 @@ class JsonStrings:
         self._source = source
         self._spans = []
         self.texts = []
+        key = ""
         for found in _STRING.finditer(source):
-            text = "" if _KEY.match(source, found.end()) else json.loads(found[0])
-            if _is_text(text):
+            text = json.loads(found[0])
+            if _KEY.match(source, found.end()):
+                key = text
+            elif _is_text(text) and not (key.lower() in _KEYS_OF_CODES and _NAME.fullmatch(text)):
                 self._spans.append(found.span())
                 self.texts.append(text)
         self.is_html = [bool(_TAG.search(text)) for text in self.texts]

@@ -28,6 +28,7 @@ _FRONT_MATTER = re.compile(
 )
 # The box of a task, the number of a footnote, the kind of a note.
 _LABEL = re.compile(r"(?:\[[ xX]\]|\[\^[^\]\s]+\]:|\[![A-Za-z]+\]|!{3}[ \t]+\w+)(?=\s|$)[ \t]*")
+_DEFINITION = re.compile(r":[ \t]+")  # in a line after its term
 _KEPT_TEXT = re.compile(
     r"\{%(?:(?!\{%).)*?%\}|\[\^[^\[\]\s]+\](?!:)|\$[^\s$](?:[^$\n]*[^\s$])?\$"
     r"|(?<!\{)\{(?::|[ \t]*(?:[#.][\w-]|\w+=))[^{}\n]*\}"  # attributes, as in # Title {#id}
@@ -224,7 +225,7 @@ class Markdown:
             start, end = rows[row][0], rows[last][1]
             if self._text[end - 1] == "\\" and own[-1] is not elements[-1]:  # a forced break
                 end -= 1
-            if own[0] is elements[0] and (label := _LABEL.match(own[0].text)):
+            if label := (_LABEL if own[0] is elements[0] else _DEFINITION).match(own[0].text):
                 start += label.end()
                 own[0] = replace(own[0], text=own[0].text[label.end() :])
                 if not own[0].text and own[1:] and own[1].kind == "line":  # a line of its own
@@ -310,7 +311,9 @@ def _read(token: Token) -> list[_Element]:
         elif kind in ("softbreak", "hardbreak"):
             found = _BREAK.search(source, place)
             assert found
-            add("line" if kind == "softbreak" else "break", found.end(), " ")
+            defines = _DEFINITION.match(source, found.end())
+            is_line = kind == "softbreak" and not defines
+            add("line" if is_line else "break", found.end(), " ")
         elif kind == "code_inline":
             ticks = re.compile(rf"(?<!`){child.markup}(?!`)")
             closed = ticks.search(source, skip(child.markup))

@@ -15,7 +15,7 @@ from nmt.serve.plain_text import wrap_evenly
 
 _PLACE = re.compile(r"\{\\(?:an?\d|pos|move)|<v[ .]")
 _FORMAT = re.compile(r"(</?[a-zA-Z\d][^<>]*>|\{\\[^{}]*\})")  # such as <i>, {\an8} or <00:01.000>
-_BREAK = re.compile(r"[ \t]*<br[ \t]*/?>[ \t]*", re.IGNORECASE)
+_BREAK = re.compile(r"(?:(?<![ \t])[ \t]+)?<br[ \t]*/?>[ \t]*", re.IGNORECASE)
 _TIME = re.compile(r"-?\d[\d:., \t]*-->")  # programs accept and write many variants
 _VTT_BLOCK = re.compile(r"(?:NOTE|STYLE|REGION)\b(?!.*-->)")
 _SENTENCE_END = re.compile(r"[.!?…♪][\"'”“’»)\]]*$")

@@ -43,6 +43,11 @@ def test_what_is_no_text_stays(text: str) -> None:
     assert found.replace([]) == source
 
 
+def test_names_of_a_program_under_certain_keys_stay() -> None:
+    tree = {"lang": "en", "icon": ["chevron-left"], "type": "Type", "title": "en", "id": "the id"}
+    assert JsonStrings(json.dumps(tree)).texts == ["Type", "en", "the id"]
+
+
 def test_keys_numbers_and_spaces_stay() -> None:
     source = '{\n\t"Good day" :"Good \\"day\\"\\n",\r\n  "n": [1.50e3, true, null, "One"]\n}\n'
     found = JsonStrings(source)

@@ -120,6 +120,7 @@ def test_a_translation_that_changes_nothing_keeps_the_document() -> None:
         ("The hat\n$$\na = b\n$$\nis red\n", ["The hat", "is red"]),
         ("\\begin{align}\na_1\n\\end{align}\n", []),
         ("{% if a %}\nThe hat\n{% endif %}\n", ["The hat"]),
+        ("Term\n: The hat\n: *It* is red\n", ["Term", "The hat", "It is red"]),
         ("$$ 5 for a hat\n", ["$$ 5 for a hat"]),
         ("{a} hat at 10:30:45\n", ["{a} hat at 10:30:45"]),
     ],

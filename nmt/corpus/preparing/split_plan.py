@@ -33,7 +33,7 @@ from nmt.corpus.sources.corpus import Corpus
 from nmt.corpus.sources.readers import Pair, Split
 from nmt.corpus.text.address import address
 from nmt.corpus.text.cleaning import Cleaner
-from nmt.corpus.text.languages import seem_swapped, seem_to_be_in
+from nmt.corpus.text.languages import LISTED, seem_swapped, seem_to_be_in
 from nmt.corpus.text.sentences import has_several
 from nmt.corpus.text.tags import tag_prefix
 from nmt.errors import UserError
@@ -295,18 +295,17 @@ def _suspicions(pairs: list[Pair], data: DataConfig) -> Iterator[str]:
     """Yield what suggests that pairs are not translations from the one language to the other."""
     source, target = data.languages
     sources, targets = zip(*pairs, strict=True)
-    if seem_swapped(sources, targets, data.languages):
+    swapped = seem_swapped(sources, targets, data.languages)
+    if swapped:
         yield (
             f"its sources seem to be in {target} and its targets in {source}; if so, swap its "
             "columns or files"
         )
     if len(pairs) < _FEWEST_JUDGED:
         return
-    for side, lines, own, other in (
-        ("sources", sources, source, target),
-        ("targets", targets, target, source),
-    ):
-        if seem_to_be_in(other, lines, own) and not seem_swapped(sources, targets, data.languages):
+    for side, lines, own in (("sources", sources, source), ("targets", targets, target)):
+        other = next((x for x in LISTED if seem_to_be_in(x, lines, own)), None)
+        if other and not swapped:
             yield f"many of its {side} seem to be in {other}; check its columns or files"
     overlaps = {
         "have the same text on both sides; see data.drop_copies": sum(map(eq, sources, targets)),

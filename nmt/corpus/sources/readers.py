@@ -223,6 +223,8 @@ def _decode(block: bytes, name: str, number: int) -> list[str]:
                 raise UserError(
                     f"{name}: line {i} is longer than {MAX_LINE_BYTES} bytes; is it text?"
                 )
+    if number == 1:
+        _require_no_nulls(block, name)
     try:
         text = block.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError as error:
@@ -235,21 +237,21 @@ def _decode(block: bytes, name: str, number: int) -> list[str]:
             f"(byte {len(before) - before.rfind(_LINE_FEED)}); convert the file, "
             f"for instance with iconv -f {encoding} -t UTF-8"
         ) from None
-    if number == 1:
-        _require_lines(block, text, name)
+    if number == 1 and text.count("\n") <= 1 < text.count("\r"):
+        raise UserError(
+            f"{name}: ends its lines with carriage returns only; convert the file: tr '\\r' '\\n'"
+        )
     return text.replace("\r\n", "\n").removesuffix("\n").split("\n")
 
 
-def _require_lines(block: bytes, text: str, name: str) -> None:
-    """Raise `UserError` for UTF-16 without a mark, and for lines that end as on old Macintoshes."""
+def _require_no_nulls(block: bytes, name: str) -> None:
+    """Raise `UserError` for UTF-16 without a mark."""
+    if block.startswith(_UTF_16):
+        return
     if block.count(b"\0") > len(block) // 4:
         encoding = "UTF-16LE" if block[1::2].count(b"\0") > block[::2].count(b"\0") else "UTF-16BE"
         raise UserError(
             f"{name}: is UTF-16, not UTF-8; convert the file: iconv -f {encoding} -t UTF-8"
-        )
-    if text.count("\n") <= 1 < text.count("\r"):
-        raise UserError(
-            f"{name}: ends its lines with carriage returns only; convert the file: tr '\\r' '\\n'"
         )
 
 

@@ -38,6 +38,8 @@ _FREQUENT = {  # no word is listed for more than one language
     "es": frozenset({"el", "los", "las", "una", "y", "por", "con", "lo", "su"}),
     "fr": frozenset({"le", "les", "des", "une", "et", "est", "pas", "je", "vous", "dans", "qui"}),
 }
+LISTED = tuple(_FREQUENT)
+"""The languages that `seem_to_be_in` can tell apart."""
 
 
 def language_name(code: str) -> str:

@@ -19,6 +19,9 @@ _END_MARKS = ".!?,;:…"
 _REPEATED = re.compile(r"(?<=[^\s.…])\s*(?:\.{2,}|…)[.…!?]*$|(?<=[!?])[!?.…]+$|\s+(?:…|[.!?]{2,})$")
 _EMOTICON = re.compile(r"\s+(?:[:;=]['-]?[)(DPp]+|<3)$")
 _NOTE = re.compile(r"\s*(?:\[\d{1,3}\])+$|(?<=\D)[¹²³⁴-⁹]+$")  # the number of a footnote
+_CUT_OFF = re.compile(r"(?<![\s–—―-])\s*(?:-{2,}|[–—―]+)[.!?]*$|(?<=\S)\s-$")
+_MNEMONIC = re.compile(r"&(?=[^\W\d_]+(?:[^\w;&]|$))")  # of a menu, as in &Save
+_NEW_SPEAKER = re.compile(r"(?:-{1,2}|[–—―])(?=[\"“„‘'(¿¡]?[^\W\d_a-z])")  # not an option, --help
 _BLANK = re.compile(r"\s*[._=~*-]{3,}$")  # a field to fill in
 _EMPHASIS = re.compile(r"\*{1,3}|_{1,3}|~~")
 _MOST_STEPS = 20
@@ -53,6 +56,7 @@ def _step(text: str, language: str) -> tuple[int, int]:
     if before or after or not text:
         return before, after
     sign = _LIST_SIGN.match(text) or (language != "de" and _LIST_NUMBER.match(text))
+    sign = sign or _NEW_SPEAKER.match(text) or _MNEMONIC.match(text)
     if sign:
         return sign.end(), 0
     while before < len(text) and _is_symbol(text[before]):
@@ -61,7 +65,7 @@ def _step(text: str, language: str) -> tuple[int, int]:
         after += 1
     if before or after:
         return before, after
-    for pattern in (_REPEATED, _EMOTICON, _NOTE, _BLANK):
+    for pattern in (_REPEATED, _EMOTICON, _NOTE, _CUT_OFF, _BLANK):
         if found := pattern.search(text):
             return 0, len(text) - found.start()
     return _around(text)

@@ -260,6 +260,7 @@ def test_a_whole_corpus_can_be_held_out_from_another(make_config: Make, tmp_path
 
 
 _ENGLISH = [f"The {n} dogs have seen it" for n in range(120)]
+_FRENCH = [f"Je ne sais pas où est le chien {n}" for n in range(120)]
 _GERMAN = [f"Die {n} Hunde und ich sehen das nicht" for n in range(120)]
 
 
@@ -270,6 +271,7 @@ _GERMAN = [f"Die {n} Hunde und ich sehen das nicht" for n in range(120)]
         (zip(_GERMAN, _ENGLISH, strict=True), "swap its columns"),
         (zip(_GERMAN, _GERMAN[::-1], strict=True), "its sources seem to be in de"),
         (zip(_ENGLISH, _ENGLISH[::-1], strict=True), "its targets seem to be in en"),
+        (zip(_ENGLISH, _FRENCH, strict=True), "its targets seem to be in fr"),
         (((x, x) for x in map(str.upper, ["Kabul", "Oslo"] * 60)), "same text on both sides"),
         (((str(x), f"{x},0") for x in range(120)), "no letters"),
         (((f"{x} &amp; more", y) for x, y in zip(_ENGLISH, _GERMAN, strict=True)), "entities"),

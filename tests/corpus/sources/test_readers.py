@@ -118,6 +118,7 @@ def test_a_missing_tab_is_reported(tmp_path: Path) -> None:
         (b"\xef\xbb\xbfa\xff\nb\n", r"line 1 .*\(byte 2\)"),  # not counting the mark
         ("a\tb\nc\td\n".encode("utf-16-le"), "UTF-16LE"),
         ("a\tb\nc\td\n".encode("utf-16-be"), "UTF-16BE"),
+        ("a\tä\nc\tß\n".encode("utf-16-le"), "UTF-16LE"),
         (b"a\tb\rc\td\r", "carriage returns"),
         (gzip.compress(b"Go.\tGeh.\n", mtime=0), "compressed"),
         (bz2.compress(b"Go.\tGeh.\n"), "compressed"),
