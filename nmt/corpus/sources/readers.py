@@ -246,7 +246,7 @@ def _decode(block: bytes, name: str, number: int) -> list[str]:
 
 def _require_no_nulls(block: bytes, name: str) -> None:
     """Raise `UserError` for UTF-16 without a mark."""
-    if block.startswith(_UTF_16):
+    if block.startswith((*_UTF_16, *_PACKED)):
         return
     if block.count(b"\0") > len(block) // 4:
         encoding = "UTF-16LE" if block[1::2].count(b"\0") > block[::2].count(b"\0") else "UTF-16BE"

@@ -267,7 +267,7 @@ class PlaceholderRules:
         parts = WORD.findall(joined)
         if not all(part[0].isupper() for part in parts):
             return False
-        unknown = [part for part in parts if not self._is_known(part.lower())]
+        unknown = {part for part in parts if not self._is_known(part.lower())}
         if len(parts) == 1:
             return bool(unknown)
         return all(
