@@ -28,6 +28,7 @@ Span = tuple[int, int]  # first character, and the one after the last
 _MOST_LINKS = 1_000_000
 _SYMBOL = re.compile(r"[A-Z][a-z]?(?![^\W\d_])")  # of a chemical element
 _ORDINAL = re.compile(r"\d(st|nd|rd|th)")
+_FORMULA = re.compile(r"\w*\d\w*")  # such as H2O
 _WORD = re.compile(r"[^\W\d_]+|\d+|[^\w\s]+|_+")
 
 
@@ -220,7 +221,23 @@ def format_by(
     with suppress(UserError):
         links = link(sentence.text, translation, cuts)
     links = links or link_by_position(sentence.text, translation.text, cuts)
+    links = _with_formulas(links, sentence, translation.text)
     return format_words(translation.text, links, sentence.owners, formatted.pieces, sentence.marks)
+
+
+def _with_formulas(links: Links, sentence: FormattedSentence, translation: str) -> Links:
+    """Link the parts of a formula, some of which may be subscripts, to those of its translation."""
+    weights = links.weights.copy()
+    for found in _FORMULA.finditer(sentence.text):
+        start, end = found.span()
+        place = translation.find(found[0])
+        if place < 0 or len(set(sentence.owners[start:end])) == 1:
+            continue
+        columns = {first - start: i for i, (first, _) in enumerate(links.sources)}
+        for row, (first, last) in enumerate(links.targets):
+            if place <= first and last <= place + end - start and first - place in columns:
+                weights[row, columns[first - place]] = np.inf
+    return Links(links.sources, links.targets, weights)
 
 
 def format_words(

@@ -3,11 +3,14 @@
 import numpy as np
 import pytest
 
+from nmt.decoding.translator import Translation
 from nmt.serve.formatting import (
     Formatted,
+    FormattedSentence,
     Links,
     Part,
     cuts_between,
+    format_by,
     format_words,
     is_mark,
     link_by_position,
@@ -42,6 +45,16 @@ def test_the_space_between_links_belongs_to_neither() -> None:
     formatted = Formatted(["Home", " | ", "About"])
     found = translate(formatted, "Start Info", {"Start": "Home", "Info": "About"})
     assert found == [("Start", 0), (" ", 1), ("Info", 2)]
+
+
+def test_subscripts_stay_within_their_formula() -> None:
+    formatted = Formatted(["Drink H", "2", "O, not CO", "2", " ever"])
+    owners = formatted.owners
+    sentence = FormattedSentence(formatted.text, 0, len(owners), owners, [])
+    translation = Translation("Nie CO2, nur H2O trinken", 0.0)
+    parts = format_by(lambda *_: None, sentence, translation, formatted)
+    text = "".join(f"<{part}>" if owner in (1, 3) else part for part, owner in merge(parts))
+    assert text.replace("CO<2>", "").replace("H<2>O", "") == "Nie , nur  trinken"
 
 
 def translate_with(
