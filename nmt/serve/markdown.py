@@ -170,8 +170,12 @@ class Markdown:
         matter = _FRONT_MATTER.match(self._text)
         begin = matter.end() if matter else 0
         reader = MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable("text_join")
-        ends = {"alt": ["paragraph", "reference", "blockquote", "list"]}
-        reader.block.ruler.before("fence", "markup_line", _skip_markup, ends)
+        reader.block.ruler.before(
+            "fence",
+            "markup_line",
+            _skip_markup,
+            {"alt": ["paragraph", "reference", "blockquote", "list"]},
+        )
         self.stretches = list(self._find(reader.parse(self._text[begin:]), begin))
 
     @property
