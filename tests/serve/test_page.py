@@ -600,6 +600,9 @@ def test_a_document_is_translated_and_fetched(page: Page, server: Running) -> No
     with page.expect_download() as download:
         page.get_by_role("link", name="a_de.txt").click()
     assert Path(download.value.path()).read_text(encoding="utf-8") == GERMAN
+    expect(page.locator("#problem")).to_be_visible()
+    page.locator("#files").set_input_files([content])
+    expect(page.locator("#problem")).to_be_hidden(timeout=WAIT)
 
 
 def test_terms_are_followed_and_remembered(page: Page, server: Running) -> None:

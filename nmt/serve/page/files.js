@@ -29,7 +29,7 @@ export function filesCard(selected, wishes) {
     form.append("target", run.target);
     for (const [name, value] of Object.entries(wishes())) form.append(name, value);
     try {
-      const found = await call("/translate_file", form, undefined, file);
+      const found = await call("/translate_file", form);
       const { pathname } = new URL(found.translatedFileUrl);
       const address = pathname.slice(pathname.indexOf("/download_file/") + 1);
       const name = decodeURIComponent(address.split("/").at(-1));
