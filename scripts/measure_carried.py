@@ -3,7 +3,7 @@
     python scripts/measure_carried.py runs/everyday
 
 Fills carrier sentences at random with names that training never saw, numbers in figures, addresses
-and template fields. Each must stand in the translation once, numbers as the target language writes
+and template fields. Each must stand in the translation, numbers as the target language writes
 them. --whole also counts as lost what stands in the translation twice.
 """
 
