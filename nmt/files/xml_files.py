@@ -1,6 +1,7 @@
-"""Reads XML from strangers without DTDs and entities: as a stream, or as a whole to change it.
+"""Reads XML from strangers without DTDs and their entities: as a stream, or as a whole to change it.
 
-Old tools write control characters, which XML forbids; they are left out.
+Old tools write control characters, which XML forbids; they are left out. The entities of HTML, such
+as &nbsp;, are known in all files.
 """
 
 import codecs
@@ -9,6 +10,7 @@ import re
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from html.entities import html5
 from pathlib import Path
 from typing import Literal, NamedTuple
 from xml.parsers import expat
@@ -41,10 +43,11 @@ class Event(NamedTuple):
     """The start or end of an element, or text within one, which may come in several parts.
 
     value: the name of the element, with its prefix, or the text; place: of the tag in an
-    `XmlDocument`, its first byte and the one after its last
+    `XmlDocument`, its first byte and the one after its last. Only documents have events for
+    comments and processing instructions
     """
 
-    kind: Literal["start", "end", "text"]
+    kind: Literal["start", "end", "text", "comment"]
     value: str
     attributes: dict[str, str] = {}  # noqa: RUF012 never changed
     place: tuple[int, int] = (0, 0)
@@ -79,7 +82,10 @@ def read_xml(path: Path) -> Iterator[Event]:
 
 @dataclass
 class Element:
-    """An element of an `XmlDocument`: data[start:end], with its content in data[inner:after]."""
+    """An element of an `XmlDocument`: data[start:end], with its content in data[inner:after].
+
+    A comment or a processing instruction is an empty element without a name.
+    """
 
     name: str
     attributes: Mapping[str, str]
@@ -179,6 +185,10 @@ class XmlDocument:
             if event.kind == "text":
                 if open_:
                     open_[-1].children.append(event.value)
+            elif event.kind == "comment":
+                if open_:
+                    start, end = event.place
+                    open_[-1].children.append(Element("", {}, start, end, end, end))
             elif event.kind == "start":
                 element = Element(event.value, event.attributes, *event.place)
                 if open_:
@@ -265,6 +275,12 @@ def _parser(path: Path, events: list[Event], data: bytes | None = None) -> expat
         depth -= 1
         events.append(Event("end", name, {}, place(False)))
 
+    def comment(end: bytes) -> None:
+        assert data is not None
+        start = parser.CurrentByteIndex
+        stop = data.find(end, start + 2) + len(end)
+        events.append(Event("comment", "", {}, (start, stop)))
+
     def refuse_entity(name: str, *_: object) -> None:
         raise UserError(f"{path}: declares the entity {name}, which may be harmful; remove it")
 
@@ -273,14 +289,19 @@ def _parser(path: Path, events: list[Event], data: bytes | None = None) -> expat
     parser.CharacterDataHandler = lambda text: events.append(Event("text", text))
     parser.EntityDeclHandler = refuse_entity
 
-    def refuse_unknown(name: str, *_: object) -> None:
-        raise UserError(
-            f"{path}: line {parser.CurrentLineNumber} uses the entity {name}, which no DTD within "
-            "the file declares; replace it by what it stands for"
-        )
+    def undeclared(name: str, *_: object) -> None:
+        if f"{name};" not in html5:
+            raise UserError(
+                f"{path}: line {parser.CurrentLineNumber} uses the entity {name}, which is not one "
+                "of HTML; replace it by what it stands for"
+            )
+        events.append(Event("text", html5[f"{name};"]))
 
+    parser.UseForeignDTD(True)  # which is not loaded, but then undeclared entities are no errors
+    parser.SkippedEntityHandler = undeclared
     if data is not None:
-        parser.SkippedEntityHandler = refuse_unknown
+        parser.CommentHandler = lambda _: comment(b"-->")
+        parser.ProcessingInstructionHandler = lambda *_: comment(b"?>")
     return parser
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal, NamedTuple
 
+from nmt.corpus.text.mnemonics import find_mnemonic, place_for_mnemonic
 from nmt.corpus.text.placeholders import replace_codes
 from nmt.serve.formatting import Formatted, Part
 from nmt.special_tokens import PLACEHOLDERS
@@ -63,15 +64,20 @@ class _Item(NamedTuple):
 class InlineText:
     """The text of a segment with its inline markup.
 
-    tokens: its pieces; escape: writes a text as the file does; formatted: the text to translate
+    tokens: its pieces; escape: writes a text as the file does; mnemonics: whether a letter may be
+    marked, as in "&Save"; its sign is not translated; formatted: the text to translate
     """
 
-    def __init__(self, tokens: Iterable[Token], escape: Callable[[str], str]):
+    def __init__(
+        self, tokens: Iterable[Token], escape: Callable[[str], str], mnemonics: bool = False
+    ):
         self._escape = escape
+        given = list(tokens)
+        self._mnemonic = _take_mnemonic(given) if mnemonics else ""
         self._spans: list[_Span] = []
         self._within: dict[int | None, list[int]] = {}  # spans directly within a span, or in none
         self._leaves: list[_Leaf] = []
-        for token, spans in self._nested(_paired(list(tokens))):
+        for token, spans in self._nested(_paired(given)):
             self._add(token, spans)
         marks = {i for i, leaf in enumerate(self._leaves) if leaf.markup and not leaf.field}
         self.formatted = Formatted([leaf.text for leaf in self._leaves], marks)
@@ -86,7 +92,7 @@ class InlineText:
 
         An opening and a closing tag enclose the longest run of words that belong between them.
         """
-        items = self._items(parts)
+        items = self._with_mnemonic(self._items(parts))
         emitted: set[int] = set()
         return self._render(items, 0, None, emitted)
 
@@ -162,6 +168,19 @@ class InlineText:
         lost = [x for i, x in enumerate(self._leaves) if x.markup and i not in found]
         return [*items, *(_Item("", leaf.markup, leaf.spans) for leaf in lost)]
 
+    def _with_mnemonic(self, items: list[_Item]) -> list[_Item]:
+        """Mark a letter, as in the source."""
+        if not self._mnemonic:
+            return items
+        places = [i for i, item in enumerate(items) for _ in item.text]
+        text = "".join(item.text for item in items)
+        place = place_for_mnemonic(text, self._mnemonic[1])
+        if place is None:
+            return items
+        start = places[place]
+        sign = _Item(self._mnemonic[0], "", items[start].spans)
+        return [*items[:start], sign, *items[start:]]
+
     def _precedes_word(self, number: int) -> bool:
         return any(leaf.text[:1].isalnum() for leaf in self._leaves[number + 1 : number + 2])
 
@@ -194,6 +213,21 @@ class InlineText:
                 span = self._spans[number]
                 pieces.append(span.opening + self._rest(number, emitted) + span.closing)
         return "".join(pieces)
+
+
+def _take_mnemonic(tokens: list[Token]) -> str:
+    """Remove the sign that marks a letter; return both, "" if there are none, or several."""
+    found = [
+        (number, place)
+        for number, token in enumerate(tokens)
+        if token.kind == "text" and (place := find_mnemonic(token.value)) is not None
+    ]
+    if len(found) != 1:
+        return ""
+    [(number, place)] = found
+    text = tokens[number].value
+    tokens[number] = tokens[number]._replace(value=text[:place] + text[place + 1 :])
+    return text[place : place + 2]
 
 
 def _paired(tokens: list[Token]) -> list[Token]:

@@ -15,7 +15,7 @@ _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _CHARSET = re.compile(rb"charset=([\w.-]{1,40})")
 _DECLARED = re.compile(r"charset=[\w.-]{1,40}")
 _LANGUAGE = re.compile(r"^Language:[ \t]*([A-Za-z]+)", re.MULTILINE)
-_BEGINNING = re.compile(r"#|msgctxt|msgid(?!_)")  # of an entry
+_BEGINNING = re.compile(r"#|domain\b|msgctxt|msgid(?!_)")  # of an entry
 _STRING = re.compile(r"\s*(?P<keyword>[a-z_]+(?:\[\d+\])?)?\s*\"(?P<text>(?:[^\"\\]|\\.)*)\"\s*")
 _FIELD_OR_TAG = re.compile(
     r"(?P<tag><(?P<closes>/?)(?P<name>[A-Za-z][\w-]*)(?![\w-])[^<>]*?(?P<empty>/?)>)"
@@ -71,7 +71,9 @@ class PoFile:
             if begins and any(name.startswith("msgstr") for name in entry.texts):
                 yield entry
                 entry, keyword = _Entry(), ""
-            if not stripped or (stripped.startswith("#") and stripped[1:2] not in (",", "|")):
+            if not stripped or stripped.startswith("domain"):
+                continue
+            if stripped.startswith("#") and stripped[1:2] not in (",", "|"):
                 continue
             if stripped.startswith("#,"):
                 entry.flags = number
@@ -112,7 +114,7 @@ class PoFile:
             # The first form is the singular, unless the language has one form for all numbers.
             one = name == "msgstr" or (name == "msgstr[0]" and len(targets) > 1)
             text = source if one else entry.texts.get("msgid_plural", source)
-            slots[name] = Slot(InlineText(_tokens(text), str), text)
+            slots[name] = Slot(InlineText(_tokens(text), str, mnemonics=True), text)
         self.slots += slots.values()
         self._fills.append((entry, slots))
 

@@ -139,7 +139,7 @@ class _XmlFile:
     def _slot(self, source: Element, preserved: bool = True) -> Slot:
         tokens = self._tokens(source, preserved)
         raw = self._document.raw(source.inner, source.after)
-        slot = Slot(InlineText(tokens, _escaped), raw)
+        slot = Slot(InlineText(tokens, _escaped, mnemonics=True), raw)
         self.slots.append(slot)
         return slot
 

@@ -1,5 +1,6 @@
 """Fragments of XML, as DeepL's API takes them: their text is translated, and their tags stay."""
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from html import escape
 from pathlib import Path
@@ -11,6 +12,11 @@ from nmt.serve.formatting import Formatted, Part, has_letters
 from nmt.serve.inline_markup import InlineText, Token
 
 _ROOT = "nmt"  # around a fragment, which may consist of several elements
+_DECLARATION = re.compile(r"\s*(?:<\?xml\s[^>]*>)?")
+_COMMENT = re.compile(r"\s*<(?:!--.*?--|\?.*?\?)>", re.DOTALL)
+_DOCTYPE = re.compile(
+    r"""\s*<!DOCTYPE(?:[^\["'>]|"[^"]*"|'[^']*')*(?:\[.*?\]\s*)?>""", re.DOTALL
+)
 
 
 class XmlMarkup:
@@ -23,8 +29,10 @@ class XmlMarkup:
 
     def __init__(self, xml: str, ignored: Collection[str] = (), dividing: Collection[str] = ()):
         self._ignored, self._dividing = frozenset(ignored), frozenset(dividing)
+        declaration, before, inside = _divided(xml)
+        self._declaration, self._root_at = declaration, len(before)
         try:
-            content = f"<{_ROOT}>{xml}</{_ROOT}>".encode()
+            content = f"{before}<{_ROOT}>{inside}</{_ROOT}>".encode()
             self._document = XmlDocument(Path("text"), content)
             [(root, _)] = self._document.elements([_ROOT])
         except (UserError, UnicodeEncodeError) as error:
@@ -48,7 +56,8 @@ class XmlMarkup:
             for (start, end, text), parts in zip(self._texts, translations, strict=True)
         ]
         xml = self._document.changed(edits).decode()
-        return xml[len(_ROOT) + 2 : -len(_ROOT) - 3]
+        inner = xml[self._root_at + len(_ROOT) + 2 : -len(_ROOT) - 3]
+        return self._declaration + xml[: self._root_at] + inner
 
     def _stretches(self, element: Element) -> Iterator[tuple[int, int, list[Token]]]:
         """Yield the texts in an element: their place, and what is in it."""
@@ -80,6 +89,17 @@ class XmlMarkup:
             found += [Token("text", child)] if isinstance(child, str) else self._tokens(child)
         closing = raw(element.after, element.end)
         return [*found, Token("close", closing, str(element.start), True)]
+
+
+def _divided(xml: str) -> tuple[str, str, str]:
+    """Return the XML declaration, the document type with comments before it, and the rest."""
+    declared = _DECLARATION.match(xml)
+    start = place = declared.end() if declared else 0
+    while comment := _COMMENT.match(xml, place):
+        place = comment.end()
+    doctype = _DOCTYPE.match(xml, place)
+    end = doctype.end() if doctype else start
+    return xml[:start], xml[start:end], xml[end:]
 
 
 def _escaped(text: str) -> str:

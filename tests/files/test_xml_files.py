@@ -63,6 +63,15 @@ def test_a_document_type_is_not_loaded(tmp_path: Path) -> None:
     assert text_of(path) == "b"
 
 
+def test_entities_of_html_are_known_and_no_others(tmp_path: Path) -> None:
+    path = tmp_path / "a.xml"
+    path.write_text("<a>b&nbsp;c&eacute;</a>")
+    assert text_of(path) == "b\xa0cé"
+    path.write_text('<!DOCTYPE a SYSTEM "b.dtd"><a>&b;</a>')
+    with pytest.raises(UserError, match="entity b"):
+        text_of(path)
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -127,6 +136,13 @@ def test_elements_know_what_is_around_them() -> None:
     around = [(element.text, [each.name for each in outer]) for element, outer in found]
     assert around == [("", ["a", "n:b"]), ("xy", ["a", "n:b"])]
     assert begun == [("a", True), ("n:b", False)]
+
+
+def test_comments_have_their_places() -> None:
+    document = XmlDocument(Path("a.xml"), b"<a><b>c<!-- d\x07-->e<?f g?></b></a>")
+    [(element, _)] = document.elements(["b"])
+    inside = [x if isinstance(x, str) else document.raw(x.start, x.end) for x in element.children]
+    assert inside == ["c", "<!-- d\x07-->", "e", "<?f g?>"]
 
 
 def test_entities_of_other_files_are_refused_in_a_document() -> None:

@@ -113,6 +113,24 @@ XLIFF = {
             )
         ),
     ),
+    "mnemonic, as wxWidgets and Qt": (
+        "a.xlf",
+        xliff(
+            unit(
+                "<source><g id='1'>File</g> &amp;name</source>"
+                f"⟦<target {MT}><g id='1'>FILE</g> &amp;NAME</target>⟧"
+            )
+        ),
+    ),
+    "comment and processing instruction": (
+        "a.xlf",
+        xliff(
+            unit(
+                "<source>a <!-- not a cat -->big<?x y?> dog</source>"
+                f"⟦<target {MT}>A <!-- not a cat -->BIG<?x y?> DOG</target>⟧"
+            )
+        ),
+    ),
     "suggestion of a memory": (
         "a.xlf",
         xliff(
@@ -338,6 +356,10 @@ PO = {
     "several lines": f'{HEADER}{FUZZY}msgid ""\n"One.\\n"\n"Two."\nmsgstr "⟪"⟫⟦"\n"ONE.\\n"\n'
     '"TWO."⟧\n',
     "wrapped, as Poedit": f'{HEADER}{FUZZY}msgid ""\n"a long "\n"line"\nmsgstr "⟦A LONG LINE⟧"\n',
+    "domains": f'domain "one"\n{HEADER}domain "two"\n{FUZZY}msgid "Save"\nmsgstr "⟦SAVE⟧"\n'
+    f'domain "three"\n{FUZZY}msgid "Open"\nmsgstr "⟦OPEN⟧"\n',
+    "mnemonics": f'{HEADER}{FUZZY}msgid "Save &As"\nmsgstr "⟦SAVE &AS⟧"\n\n'
+    f'{FUZZY}msgid "E_xit"\nmsgstr "⟦_EXIT⟧"\n\n{FUZZY}msgid "R&D"\nmsgstr "⟦R&D⟧"\n',
     "obsolete": f'{HEADER}{FUZZY}msgid "Save"\nmsgstr "⟦SAVE⟧"\n\n#~ msgid "Old"\n#~ msgstr ""\n',
     "quotes and backslashes": f'{HEADER}{FUZZY}msgid "a \\"b\\" \\\\ c"\n'
     'msgstr "⟦A \\"B\\" \\\\ C⟧"\n',
