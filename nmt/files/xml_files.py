@@ -1,4 +1,4 @@
-"""Reads XML from strangers without DTDs and their entities: as a stream, or as a whole to change it.
+"""Reads XML from strangers, without DTDs and their entities: as a stream, or whole to change it.
 
 Old tools write control characters, which XML forbids; they are left out. The entities of HTML, such
 as &nbsp;, are known in all files.

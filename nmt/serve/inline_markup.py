@@ -1,6 +1,7 @@
 """Inline markup of translation files: in a translation, each tag stands once and well nested."""
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal, NamedTuple
@@ -12,6 +13,13 @@ from nmt.special_tokens import PLACEHOLDERS
 
 _MOST_OPEN = 50  # pairs of tags within one another
 _OBJECT = "\ufffc"  # in place of an object in the text to translate
+_FIELD_OR_TAG = re.compile(
+    r"(?P<tag><(?P<closes>/?)(?P<name>[A-Za-z][\w-]*)(?![\w-])[^<>]*?(?P<empty>/?)>)"
+    r"|%%|%(?:\(\w+\)|\d+\$)?[-+#0]*(?![-+#0])\d*(?:\.\d+)?(?:hh?|ll?|[jztL])?[diouxXeEfgGcsp@](?!\w)"
+    r"|(?<![\d%])%L?[1-9]\d?(?![\w%])|%[A-Za-z_]\w{0,40}%"
+    r"|\{\{[^{}\n]{0,80}\}\}|[$#]?\{[^{}\n]{0,80}\}|(?<![\w@!%])[@!%][a-z]\w*(?![.%\w])"
+)
+_VOID = frozenset({"br", "hr", "img", "input", "wbr"})
 
 
 class Token(NamedTuple):
@@ -28,6 +36,25 @@ class Token(NamedTuple):
     is_element: bool = False
     shows: str = ""
     breaks: bool = False
+
+
+def tokens_in(text: str, escape: Callable[[str], str]) -> Iterator[Token]:
+    """Yield the pieces of a text in which tags are text, such as that of a web page.
+
+    These are its tags, what programs fill in, such as %s, and the rest. escape: writes a text as
+    the file does
+    """
+    place = 0
+    for found in _FIELD_OR_TAG.finditer(text):
+        yield Token("text", text[place : found.start()])
+        place = found.end()
+        name = (found["name"] or "").lower()
+        written = escape(found[0])
+        if not name or found["empty"] or name in _VOID:
+            yield Token("object", written, shows="" if name else found[0], breaks=name == "br")
+        else:
+            yield Token("close" if found["closes"] else "open", written, name)
+    yield Token("text", text[place:])
 
 
 @dataclass

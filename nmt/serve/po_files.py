@@ -9,7 +9,7 @@ import polib
 
 from nmt.corpus.text.languages import two_letters
 from nmt.errors import UserError, one_line
-from nmt.serve.inline_markup import InlineText, Slot, Token
+from nmt.serve.inline_markup import InlineText, Slot, tokens_in
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _CHARSET = re.compile(rb"charset=([\w.-]{1,40})")
@@ -17,13 +17,7 @@ _DECLARED = re.compile(r"charset=[\w.-]{1,40}")
 _LANGUAGE = re.compile(r"^Language:[ \t]*([A-Za-z]+)", re.MULTILINE)
 _BEGINNING = re.compile(r"#|domain\b|msgctxt|msgid(?!_)")  # of an entry
 _STRING = re.compile(r"\s*(?P<keyword>[a-z_]+(?:\[\d+\])?)?\s*\"(?P<text>(?:[^\"\\]|\\.)*)\"\s*")
-_FIELD_OR_TAG = re.compile(
-    r"(?P<tag><(?P<closes>/?)(?P<name>[A-Za-z][\w-]*)(?![\w-])[^<>]*?(?P<empty>/?)>)"
-    r"|%%|%(?:\(\w+\)|\d+\$)?[-+#0]*(?![-+#0])\d*(?:\.\d+)?(?:hh?|ll?|[jztL])?[diouxXeEfgGcsp@](?!\w)"
-    r"|\{\{[^{}\n]{0,80}\}\}|[$#]?\{[^{}\n]{0,80}\}"
-)
 _FUZZY = re.compile(r",\s*fuzzy\s*(?:,|$)")
-_VOID = frozenset({"br", "hr", "img", "input", "wbr"})
 
 
 @dataclass
@@ -114,7 +108,7 @@ class PoFile:
             # The first form is the singular, unless the language has one form for all numbers.
             one = name == "msgstr" or (name == "msgstr[0]" and len(targets) > 1)
             text = source if one else entry.texts.get("msgid_plural", source)
-            slots[name] = Slot(InlineText(_tokens(text), str, mnemonics=True), text)
+            slots[name] = Slot(InlineText(tokens_in(text, str), str, mnemonics=True), text)
         self.slots += slots.values()
         self._fills.append((entry, slots))
 
@@ -142,20 +136,6 @@ class PoFile:
             return text.encode(self._encoding)
         except UnicodeError:  # the translations have characters that the encoding lacks
             return _DECLARED.sub("charset=UTF-8", text, count=1).encode(errors="replace")
-
-
-def _tokens(text: str) -> Iterator[Token]:
-    """Yield the pieces of a text: its tags, what programs fill in, and the rest."""
-    place = 0
-    for found in _FIELD_OR_TAG.finditer(text):
-        yield Token("text", text[place : found.start()])
-        place = found.end()
-        name = (found["name"] or "").lower()
-        if not name or found["empty"] or name in _VOID:
-            yield Token("object", found[0], shows="" if name else found[0], breaks=name == "br")
-        else:
-            yield Token("close" if found["closes"] else "open", found[0], name)
-    yield Token("text", text[place:])
 
 
 def _newline(line: str) -> str:

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Literal
 
 from nmt.config.data import translation_format
+from nmt.corpus.sources.translation_files import GETTEXT_HEADER
 from nmt.corpus.text.languages import two_letters
 from nmt.errors import UserError
 from nmt.files.xml_files import Element, XmlDocument
 from nmt.serve.formatting import Formatted, Part, has_letters
-from nmt.serve.inline_markup import InlineText, Slot, Token
+from nmt.serve.inline_markup import InlineText, Slot, Token, tokens_in
 from nmt.serve.po_files import PoFile
 
 LARGEST = 256 * 2**20  # bytes; a file is held in memory
@@ -88,6 +89,9 @@ class _XmlFile:
         self.slots: list[Slot] = []
         self.kept = 0
         self._fills: list[Callable[[], Iterator[Edit]]] = []  # one for each unit with slots
+        # Units of XLIFF 1.2 whose targets are copies of the sources without a state.
+        self._copies: list[tuple[Element, bool]] = []
+        self._is_translated = False  # whether a target of XLIFF 1.2 is not a copy
         self._is_wanted = True  # the current part of an XLIFF file, by its languages
         self._target_code = ""  # as a TMX file writes the target language
         self._target_language = two_letters(languages[1]) if languages else ""
@@ -102,6 +106,11 @@ class _XmlFile:
         for unit, around in self._document.elements(("trans-unit", "unit", "tu"), self._begin):
             units += 1
             self._take_unit(unit, around)
+        if not (self.slots or self._is_translated):  # as Okapi extracts them
+            for unit, preserved in self._copies:
+                before = len(self.slots)
+                self._take_xliff_1(unit, preserved, copied=True)
+                self.kept -= len(self.slots) > before
         if units and self._languages and not (self.slots or self.kept):
             raise UserError(
                 f"{self._path}: has nothing to translate from {self._languages[0]} to "
@@ -147,7 +156,8 @@ class _XmlFile:
         """Yield the pieces of a segment."""
         for child in node.children:
             if isinstance(child, str):
-                yield Token("text", child if preserved else _INDENTED_BREAK.sub(" ", child))
+                text = child if preserved else _INDENTED_BREAK.sub(" ", child)
+                yield from tokens_in(text, _escaped)
                 continue
             raw = self._document.raw(child.start, child.end)
             name, given = child.local, child.attributes
@@ -193,19 +203,28 @@ class _XmlFile:
         if self._is_wanted and not target:
             self._fills.append(fill)
 
-    def _take_xliff_1(self, unit: Element, preserved: bool) -> None:
+    def _take_xliff_1(self, unit: Element, preserved: bool, copied: bool = False) -> None:
+        """Take a unit of XLIFF 1.2; copied: whether its target is an untouched copy of its source.
+
+        Without a state, it is one if all targets in the file are copies.
+        """
         source, target = unit.child("source"), unit.child("target")
         status = unit.attribute("status")  # of memoQ
         locked = unit.attribute("locked").lower() not in ("", "no", "false", "unlocked")
-        if source is None or unit.attributes.get("approved") == "yes" or locked:
+        is_header = unit.attributes.get("restype") == GETTEXT_HEADER
+        if source is None or unit.attributes.get("approved") == "yes" or locked or is_header:
             return
+        if target and not _is_empty(target):
+            self._is_translated |= target.text != source.text
+            if not (status or target.attributes.get("state") or copied):
+                self._copies.append((unit, preserved))
         divided = unit.child("seg-source")
         parts = _segments(divided) if divided else {}
         if divided is not None and parts:
-            self._take_divided(unit, divided, parts, target, preserved)
+            self._take_divided(unit, divided, parts, target, preserved, copied)
             return
         state = status or (target.attributes.get("state", "") if target else "")
-        if not _is_open(source, target, state):
+        if not _is_open(source, target, "new" if copied else state):
             return
         slot = self._slot(source, preserved)
 
@@ -224,6 +243,7 @@ class _XmlFile:
         parts: dict[str, Element],
         target: Element | None,
         preserved: bool,
+        copied: bool,
     ) -> None:
         """Take a unit whose segments are marked in its <seg-source>, as in SDL Trados."""
         definitions = {
@@ -244,7 +264,7 @@ class _XmlFile:
                 continue
             if filled and number not in filled:
                 continue
-            if _is_open(part, filled.get(number), state):
+            if _is_open(part, filled.get(number), "new" if copied else state):
                 slots[number] = self._slot(part, preserved)
         if not slots:
             return

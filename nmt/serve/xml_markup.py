@@ -14,9 +14,7 @@ from nmt.serve.inline_markup import InlineText, Token
 _ROOT = "nmt"  # around a fragment, which may consist of several elements
 _DECLARATION = re.compile(r"\s*(?:<\?xml\s[^>]*>)?")
 _COMMENT = re.compile(r"\s*<(?:!--.*?--|\?.*?\?)>", re.DOTALL)
-_DOCTYPE = re.compile(
-    r"""\s*<!DOCTYPE(?:[^\["'>]|"[^"]*"|'[^']*')*(?:\[.*?\]\s*)?>""", re.DOTALL
-)
+_DOCTYPE = re.compile(r"""\s*<!DOCTYPE(?:[^\["'>]|"[^"]*"|'[^']*')*(?:\[.*?\]\s*)?>""", re.DOTALL)
 
 
 class XmlMarkup:

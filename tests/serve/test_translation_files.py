@@ -8,8 +8,12 @@ import pytest
 from nmt.errors import UserError
 from nmt.serve.formatting import Formatted, Part, link_by_position
 from nmt.serve.translation_files import TranslationFile
+from tests.files_of_tools import PO as TOOLS_PO
+from tests.files_of_tools import TMX as TOOLS_TMX
+from tests.files_of_tools import XLIFF as TOOLS_XLIFF
+from tests.files_of_tools import ToolFile, after, before
 
-from .translation_file_examples import PO, TMX, XLIFF, after, before, tmx, tu, unit, variant, xliff
+from .translation_file_examples import PO, TMX, XLIFF, tmx, tu, unit, variant, xliff
 
 EN_DE = ("en", "de")
 
@@ -18,7 +22,7 @@ def capitals(text: Formatted) -> list[Part]:
     """Pretend a translation: capitals, apart from fields; marks stay at their places."""
     marks = {number for _, number in text.marks_within(-1, len(text.text) + 1)}
     return [
-        (piece.strip() if i in marks else piece if piece[:1] in "%{" else piece.upper(), i)
+        (piece.strip() if i in marks else piece if piece[:1] in "%{@" else piece.upper(), i)
         for i, piece in enumerate(text.pieces)
         if piece
     ]
@@ -42,6 +46,15 @@ def test_tmx_files_are_filled(example: str) -> None:
 @pytest.mark.parametrize("example", PO.values(), ids=list(PO))
 def test_po_files_are_filled(example: str) -> None:
     assert filled("a.po", before(example).encode()).decode() == after(example)
+
+
+@pytest.mark.parametrize(
+    "file",
+    [*TOOLS_XLIFF.values(), *TOOLS_TMX.values(), *TOOLS_PO.values()],
+    ids=[*TOOLS_XLIFF, *TOOLS_TMX, *TOOLS_PO],
+)
+def test_files_as_tools_write_them_are_filled(file: ToolFile) -> None:
+    assert filled(file.name, before(file.text).encode()).decode() == after(file.text)
 
 
 @pytest.mark.parametrize("example", [TMX["no variant"], XLIFF["indented"][1], PO["one entry"]])

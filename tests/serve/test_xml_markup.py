@@ -60,7 +60,7 @@ def test_entities_of_html_are_text() -> None:
         '<!DOCTYPE a [<!ENTITY b "c">]><a>d &b;</a>',
         '<!DOCTYPE a [<!ENTITY nbsp "c">]><a>d &nbsp;</a>',
         '<!DOCTYPE a SYSTEM "file:///etc/hostname" [<!ENTITY % b SYSTEM "c">%b;]><a>d</a>',
-        '<!DOCTYPE a><!DOCTYPE b><a/>',
+        "<!DOCTYPE a><!DOCTYPE b><a/>",
         "<a/><?xml version='1.0'?>",
     ],
 )

@@ -4,17 +4,6 @@ What stands in ⟦brackets⟧ is added, and what stands in ⟪these⟫ is remove
 is the source in capitals. Structures follow the tools' documentation; the texts are our own.
 """
 
-import re
-
-
-def before(example: str) -> str:
-    return re.sub("⟦[^⟧]*⟧", "", example).replace("⟪", "").replace("⟫", "")
-
-
-def after(example: str) -> str:
-    return re.sub("⟪[^⟫]*⟫", "", example).replace("⟦", "").replace("⟧", "")
-
-
 MT = 'state="needs-review-translation" state-qualifier="leveraged-mt"'
 
 

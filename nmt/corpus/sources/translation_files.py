@@ -17,6 +17,7 @@ from nmt.corpus.text.languages import two_letters
 from nmt.errors import UserError, one_line
 from nmt.files.xml_files import Event, read_xml
 
+GETTEXT_HEADER = "x-gettext-domain-header"  # the kind of a unit of XLIFF that is a PO file's header
 _LARGEST_PO = 256 * 2**20  # bytes; polib holds all of it in memory
 # Elements of TMX and XLIFF that hold the original's markup instead of text; <sub>, which may stand
 # within them, is text of another place, such as a tooltip.
@@ -246,7 +247,10 @@ class _XliffReader:
         if name == "file" or (name == "xliff" and "srcLang" in attributes):
             self._take_languages(attributes)
         elif name in ("trans-unit", "unit"):
-            self._unit = _Unit(is_translatable=attributes.get("translate") != "no")
+            is_header = attributes.get("restype") == GETTEXT_HEADER
+            self._unit = _Unit(
+                is_translatable=attributes.get("translate") != "no" and not is_header
+            )
             self._segment = 0
             state = next((v for k, v in attributes.items() if _local(k) == "status"), "")
             self._unit.states[""] = state

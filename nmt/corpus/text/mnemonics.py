@@ -1,5 +1,6 @@
-"""Mnemonics: the letter of a menu item or button that the keyboard reaches, marked by a sign in front
-of it, as in "&Save" (Qt, Windows), "_Save" (GTK) and "~Save" (LibreOffice).
+"""Mnemonics: letters of menu items and buttons that the keyboard reaches.
+
+They are marked by a sign: "&Save" (Qt, Windows), "_Save" (GTK), "~Save" (LibreOffice).
 """
 
 import re

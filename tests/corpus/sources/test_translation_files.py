@@ -7,6 +7,7 @@ from nmt.config.data import DataConfig
 from nmt.corpus.sources.corpus import Corpus
 from nmt.corpus.sources.registry import open_corpus
 from nmt.errors import UserError
+from tests.files_of_tools import PO, TMX, XLIFF, ToolFile, before
 
 
 def opened(path: Path, **fields: Any) -> Corpus:
@@ -29,6 +30,15 @@ def variants(**texts: str) -> str:
         f'<tuv xml:lang="{code.replace("_", "-")}"><prop type="x">P</prop><seg>{text}</seg></tuv>'
         for code, text in texts.items()
     )
+
+
+@pytest.mark.parametrize(
+    "file", [*XLIFF.values(), *TMX.values(), *PO.values()], ids=[*XLIFF, *TMX, *PO]
+)
+def test_the_finished_pairs_of_files_as_tools_write_them(file: ToolFile, tmp_path: Path) -> None:
+    path = tmp_path / file.name
+    path.write_text(before(file.text), encoding="utf-8")
+    assert [pair for pair in pairs_in(path) if all(pair)] == file.pairs
 
 
 @pytest.fixture
