@@ -8,17 +8,28 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 
 from nmt.corpus.sources.readers import read_lines
 from nmt.corpus.text.languages import two_letters
-from nmt.decoding.inflection import Number, english_forms, english_number, german_forms
+from nmt.decoding.inflection import english_forms, english_number, german_forms
+from nmt.decoding.noun_table import Number
 from nmt.errors import UserError
 from nmt.files.xml_files import read_xml
 
 _TOKEN = re.compile(r"[^\W_]+|[^\w\s]|_")
 _KEEP = "="
 _FORBIDDEN = "!"
+# What makes a noun in the singular a single thing; without it, as in "they give advice", German may
+# have the plural.
+_DETERMINERS = frozenset(
+    {
+        *("a", "an", "the", "this", "that", "my", "your", "his", "her", "its", "our", "their"),
+        *("whose", "each", "every", "one", "another", "either"),
+    }
+)
+_NEAR = 3  # words between which a determiner and its noun may stand
 _SAME_START = 2  # letters in which a form and its lemma agree
 _FOLD_UMLAUTS = str.maketrans("äöü", "aou")
 _MOST_TERMS = 1_000_000
@@ -53,7 +64,7 @@ class Match:
     start: int
     """The place of its first character."""
     number: Number | None = None
-    """Singular or plural, of a noun, if known."""
+    """Singular or plural, of a noun, if known; it is not where the noun may be uncountable."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +128,8 @@ class Glossary:
                 term = self._index.get(key)
                 if term and _agrees(term, written):
                     number = self._number(key[-1], term)
+                    if number == "singular" and not _is_determined(words[:place]):
+                        number = None
                     found.append(Match(term, written, start, number))
                     place += length
                     break
@@ -196,6 +209,12 @@ class Glossary:
         if language == "en" and head.islower():
             return [" ".join([*first, form]) for form in english_forms(head, verb=False)]
         return german_forms(target, number) if language == "de" else []
+
+
+def _is_determined(before: list[str]) -> bool:
+    """Return whether what stands before a noun says that it is a single thing."""
+    near = before[-_NEAR:]
+    return not _DETERMINERS.isdisjoint(near) or ("'", "s") in pairwise(near)
 
 
 def _with_capitals(forms: list[str]) -> list[str]:

@@ -1,15 +1,16 @@
 """Inflected forms of terms: English ones to recognize, German ones to choose from.
 
-Rules propose forms. For German, they propose too many, of which only those are kept that the
-dictionary of `simplemma` (extra `terms`) knows.
+The forms of German nouns are those of a table, if it is installed. Otherwise, and for adjectives,
+rules propose too many, of which only those are kept that the dictionary of `simplemma` (extra
+`terms`) knows.
 """
 
 import re
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import product
-from typing import Literal
 
+from nmt.decoding.noun_table import NounTable, Number, noun_table
 from nmt.errors import missing_extra
 
 _UMLAUTS = {"a": "ä", "o": "ö", "u": "ü", "A": "Ä", "O": "Ö", "U": "Ü"}
@@ -31,7 +32,6 @@ _IRREGULAR = {
     **{f"{x}o": f"{x}oes" for x in ("ech", "her", "potat", "tomat")},
     **{f"{x}is": f"{x}es" for x in ("analys", "bas", "cris", "hypothes", "thes")},
 }
-Number = Literal["singular", "plural"]
 _SHORTEST_HEAD = 3  # letters of the last part of a compound
 _MOST_FORMS = 16
 
@@ -87,15 +87,45 @@ def german_forms(term: str, number: Number | None = None) -> list[str]:
     ['Bücher', 'Büchern']
     """
     *first, head = re.split("([ -])", term)  # words with the separators between them
-    heads = _word_forms(head)
-    if number and head[0].isupper():
-        plurals = _plurals(head, heads)
-        singulars = [x for x in heads if x == head or x not in plurals or _is_weak(head, x)]
-        heads = plurals if number == "plural" else singulars
+    heads = _noun_forms(head, number) if head[:1].isupper() else _word_forms(head)
     # Adjectives before a noun agree with it: the search chooses forms that do.
     parts = [_word_forms(part) if part.islower() else [part] for part in first]
     forms = ("".join(chosen) for chosen in product(*parts, heads))
     return list(dict.fromkeys([*([] if number else [term]), *forms]))[:_MOST_FORMS]
+
+
+def _noun_forms(noun: str, number: Number | None) -> list[str]:
+    if (table := noun_table()) and (found := _tabulated(table, noun, number)):
+        return found
+    forms = _word_forms(noun)
+    if not number:
+        return forms
+    plurals = _plurals(noun, forms)
+    if number == "plural":
+        return plurals
+    return [x for x in forms if x == noun or x not in plurals or _is_weak(noun, x)]
+
+
+def _tabulated(table: NounTable, noun: str, number: Number | None) -> list[str]:
+    """Return the forms in the table, of which one number may be missing; [] for an unknown noun."""
+    for before, head in _heads(noun):
+        lemma = head if head in table else _german_lemma(head)  # it may be given in the plural
+        if forms := table.forms(lemma, number) or table.forms(lemma):
+            return [before + (form.lower() if before else form) for form in forms]
+    return []
+
+
+def _heads(word: str) -> Iterator[tuple[str, str]]:
+    """Yield the word, then what may be the last part of a compound, longest first, with the rest.
+
+    >>> list(_heads("Neujahr"))
+    [('', 'Neujahr'), ('Ne', 'Ujahr'), ('Neu', 'Jahr'), ('Neuj', 'Ahr')]
+    """
+    if len(word) < _SHORTEST_HEAD or not word.isalpha():
+        return
+    yield "", word
+    for start in range(2, len(word) - _SHORTEST_HEAD + 1):
+        yield word[:start], word[start:].capitalize() if word[0].isupper() else word[start:]
 
 
 def _plurals(noun: str, forms: list[str]) -> list[str]:
@@ -116,17 +146,13 @@ def _is_weak(noun: str, form: str) -> bool:
 
 
 def _word_forms(word: str) -> list[str]:
-    if len(word) < _SHORTEST_HEAD or not word.isalpha():
-        return [word]
-    for start in (0, *range(2, len(word) - _SHORTEST_HEAD + 1)):
+    for before, head in _heads(word):
         # An unknown compound is inflected like the longest known word that it ends in.
-        head = word[start:].capitalize() if start and word[0].isupper() else word[start:]
         found = [form for form in _proposals(head) if _is_form(form, head)]
         # The dictionary may take the dative plural for a verb ("Wünschen").
         plurals = [form for form in found if form.endswith("e") and f"{form}n" not in found]
         found += [f"{form}n" for form in plurals if head[0].isupper()]
         if found:
-            before = word[:start]
             return [word, *(before + (form.lower() if before else form) for form in found)]
     return [word]
 

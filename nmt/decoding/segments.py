@@ -88,7 +88,11 @@ class TermConstraint:
     term: Term
     forms: tuple[str, ...]
     fitting: tuple[str, ...]
-    """Those forms that agree with the source in number, which a further search requires."""
+    """Those forms that agree with the source in number."""
+    preferred: tuple[str, ...]
+    """Those of them that the training text has, or else all, which a further search requires."""
+    is_plural: bool
+    """Whether the source has it in the plural; a singular such as "hair" may become a plural."""
     attached: bool
     """Whether no space precedes it in the source, as after a quotation mark."""
     forbidden: tuple[str, ...] = ()
@@ -113,7 +117,7 @@ class Segmenter:
         prefix: str = "",
         target_words: TargetWords | None = None,
     ):
-        self._tokenizers = tokenizers
+        self._tokenizers, self._target_words = tokenizers, target_words
         self._prefix = prefix
         self._glossary = glossary
         self._cleaner = Cleaner(data)
@@ -203,9 +207,17 @@ class Segmenter:
                 )
                 attached = match.start > 0 and not part.raw[match.start - 1].isspace()
                 forbidden = tuple(map(self._cleaner.target, self._glossary.forbidden(match)))
-                term = TermConstraint(match.term, forms, fitting, attached, forbidden)
-                terms.setdefault(match.term, term)
+                is_plural = match.number == "plural"
+                if (other := terms.get(match.term)) and other.is_plural != is_plural:
+                    fitting, is_plural = forms, False
+                preferred = tuple(filter(self._is_known, fitting)) or fitting
+                terms[match.term] = TermConstraint(
+                    match.term, forms, fitting, preferred, is_plural, attached, forbidden
+                )
         return tuple(terms.values()), replace(part, written=written)
+
+    def _is_known(self, form: str) -> bool:
+        return not (self._target_words and self._target_words.count_new(form, ""))
 
     def _segments(self, parts: list[Part], prefix: str) -> list[Segment]:
         found = map(self._find_terms, parts)
@@ -239,6 +251,14 @@ class Segmenter:
         text = self._tokenizers.target.decode(ids)
         missing = count_missing_placeholders(text, segment.part.words, segment.part.text)
         return missing + len(self._missing(segment, text))
+
+    def count_unfit(self, segment: Segment, ids: Sequence[int]) -> int:
+        """Count the terms that a translation has in another number than the source demands."""
+        text = self._tokenizers.target.decode(ids)
+        return sum(
+            bool(each.fitting) and each.is_plural and not _contains(text, each.fitting)
+            for each in segment.terms
+        )
 
     def missing_terms(self, segment: Segment, ids: Sequence[int]) -> list[Term]:
         """Return the terms that a translation lacks."""
@@ -299,10 +319,10 @@ class Segmenter:
     def _phrases(self, term: TermConstraint) -> list[list[int]]:
         """Return the forms of a term as tokens, without those that have unknown characters."""
         target = self._tokenizers.target
-        phrases = target.encode_lines(list(term.fitting))
+        phrases = target.encode_lines(list(term.preferred))
         if term.attached and not target.marks_end:
             mark = target.encode('"')
-            quoted = target.encode_lines([f'"{form}' for form in term.fitting])
+            quoted = target.encode_lines([f'"{form}' for form in term.preferred])
             phrases += [ids[len(mark) :] for ids in quoted if ids[: len(mark)] == mark]
         return [ids for ids in phrases if ids and UNK not in ids]
 

@@ -409,10 +409,9 @@ class Translator:
             return others + (others > 0 and self._address not in forms)
 
         def reordered(segment: Segment, options: list[Hypothesis]) -> list[Hypothesis]:
-            missing = self._segments.count_missing
             return sorted(
                 options,
-                key=lambda h: (not h.complete, missing(segment, h.ids), strays(segment, h)),
+                key=lambda h: (not h.complete, *self._count_faults(segment, h), strays(segment, h)),
             )
 
         result = list(map(reordered, segments, found))
@@ -430,7 +429,7 @@ class Translator:
     def _known_words_first(self, segment: Segment, found: list[Hypothesis]) -> list[Hypothesis]:
         """Put the hypothesis with the fewest words that training lacks first, if it is near."""
         best = found[0]
-        missing = self._segments.count_missing(segment, best.ids)
+        missing = self._count_faults(segment, best)
 
         def count_new(hypothesis: Hypothesis) -> int:
             assert self._target_words
@@ -444,7 +443,7 @@ class Translator:
             for hypothesis in found
             if hypothesis.score >= best.score - self.decoding.new_words_margin
             and hypothesis.complete >= best.complete
-            and self._segments.count_missing(segment, hypothesis.ids) <= missing
+            and self._count_faults(segment, hypothesis) <= missing
         ]
         chosen = min(near, key=count_new)
         return [chosen, *(hypothesis for hypothesis in found if hypothesis is not chosen)]
@@ -456,8 +455,9 @@ class Translator:
     def _find_constrained(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
         """Search segments with placeholders or terms; if some are missing, search with constraints.
 
-        Considers the whole beam to find a hypothesis with all of them, and then a wider one:
-        PyTorch, which alone supports constraints, takes long to load. Samples remain as drawn.
+        Considers the whole beam to find a hypothesis with all of them, and then, for placeholders,
+        a wider one: PyTorch, which alone supports constraints, takes long to load. Terms are rarely
+        in the wider beam. Samples remain as drawn.
         """
         begun = [bool(segment.beginning) for segment in segments]
         if any(begun):
@@ -473,16 +473,14 @@ class Translator:
             options = self._find([segments[i] for i in lacking], beam)
             for i, further in zip(lacking, options, strict=True):
                 found[i] = self._complete_first(segments[i], [*found[i], *further])
-            lacking = [
-                i for i in lacking if self._segments.count_missing(segments[i], found[i][0].ids)
-            ]
+            lacking = [i for i in lacking if any(self._count_faults(segments[i], found[i][0]))]
         pytorch = self._pytorch_if_possible() if lacking and not self.decoding.temperature else None
         if pytorch:
             again = [segments[i] for i in lacking]
             constraints = self._segments.constraints(again)
             sources, limits = [segment.ids for segment in again], self.limits(again)
-            width = self.decoding.beam_size  # further options are in the first search
-            second = pytorch(sources, limits, self.decoding, width, constraints)
+            # Further options are in the first search.
+            second = pytorch(sources, limits, self.decoding, 1, constraints)
             for i, more in zip(lacking, second, strict=True):
                 found[i] = self._complete_first(segments[i], [*found[i], *more])
         return [hypotheses[:n] for hypotheses in found]
@@ -495,8 +493,13 @@ class Translator:
 
     def _complete_first(self, segment: Segment, found: list[Hypothesis]) -> list[Hypothesis]:
         """Sort complete hypotheses that lack the fewest placeholders and terms first."""
-        return sorted(
-            found, key=lambda h: (not h.complete, self._segments.count_missing(segment, h.ids))
+        return sorted(found, key=lambda h: (not h.complete, *self._count_faults(segment, h)))
+
+    def _count_faults(self, segment: Segment, hypothesis: Hypothesis) -> tuple[int, int]:
+        """Count what a hypothesis lacks, and its terms in the wrong number."""
+        return (
+            self._segments.count_missing(segment, hypothesis.ids),
+            self._segments.count_unfit(segment, hypothesis.ids),
         )
 
     def limits(self, segments: list[Segment]) -> list[int]:

@@ -250,10 +250,11 @@ def _parser(path: Path, events: list[Event], data: bytes | None = None) -> expat
     depth = 0
 
     empty: list[bool] = []  # whether each open element consists of one tag
+    add, make = events.append, tuple.__new__  # `Event(...)` would take twice as long
+    nowhere, nothing = (0, 0), Event._field_defaults["attributes"]
 
     def place(opens: bool) -> tuple[int, int]:
-        if data is None:
-            return 0, 0
+        assert data is not None
         start = parser.CurrentByteIndex
         if not opens and empty.pop():
             return start, start  # after its tag
@@ -268,12 +269,12 @@ def _parser(path: Path, events: list[Event], data: bytes | None = None) -> expat
         depth += 1
         if depth > _DEEPEST:
             raise UserError(f"{path}: elements are nested deeper than {_DEEPEST}; repair it")
-        events.append(Event("start", name, attributes, place(True)))
+        add(make(Event, ("start", name, attributes, nowhere if data is None else place(True))))
 
     def end(name: str) -> None:
         nonlocal depth
         depth -= 1
-        events.append(Event("end", name, {}, place(False)))
+        add(make(Event, ("end", name, nothing, nowhere if data is None else place(False))))
 
     def comment(end: bytes) -> None:
         assert data is not None
@@ -286,7 +287,7 @@ def _parser(path: Path, events: list[Event], data: bytes | None = None) -> expat
 
     parser.StartElementHandler = start
     parser.EndElementHandler = end
-    parser.CharacterDataHandler = lambda text: events.append(Event("text", text))
+    parser.CharacterDataHandler = lambda text: add(make(Event, ("text", text, nothing, nowhere)))
     parser.EntityDeclHandler = refuse_entity
 
     def undeclared(name: str, *_: object) -> None:

@@ -170,3 +170,18 @@ def test_words_with_an_exclamation_mark_are_forbidden() -> None:
 def test_english_targets_have_a_plural() -> None:
     made = parse_glossary("Rechnung\tunpaid bill", ("de", "en"))
     assert "unpaid bills" in made.forms(made.find("Rechnung")[0])
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("They need a new bill.", "singular"),
+        ("This is Anna's bill.", "singular"),
+        ("Bill is paid.", None),  # as an uncountable noun
+        ("The bird has a big red beak, and no bill.", None),
+        ("They pay bills.", "plural"),
+    ],
+)
+def test_a_singular_is_one_only_after_a_determiner(text: str, number: str | None) -> None:
+    [match] = glossary("bill\tRechnung").find(text)
+    assert match.number == number

@@ -1,6 +1,17 @@
+from pathlib import Path
+
 import pytest
 
+from nmt.decoding import inflection
 from nmt.decoding.inflection import english_forms, english_number, german_forms
+from nmt.decoding.noun_table import NounTable
+
+from .test_noun_table import write_table
+
+
+@pytest.fixture(autouse=True)
+def without_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inflection, "noun_table", lambda: None)
 
 
 @pytest.mark.parametrize(
@@ -78,6 +89,26 @@ def test_german_forms_of_one_number(term: str, singular: set[str], plural: set[s
     assert plural <= set(german_forms(term, "plural"))
     assert not (plural - singular) & set(german_forms(term, "singular"))
     assert not (singular - plural) & set(german_forms(term, "plural"))
+
+
+@pytest.mark.parametrize(
+    ("term", "singular", "plural"),
+    [
+        ("Schale", ["Schale"], ["Schalen"]),
+        ("Obstschale", ["Obstschale"], ["Obstschalen"]),
+        ("Xylo-Schale", ["Xylo-Schale"], ["Xylo-Schalen"]),
+        ("Tage", ["Tag", "Tage"], ["Tage", "Tagen"]),  # given in the plural
+        ("Leute", ["Leute", "Leuten"], ["Leute", "Leuten"]),  # has no singular
+        ("Hund", ["Hund", "Hundes", "Hunds"], ["Hunde", "Hunden"]),  # not in the table
+    ],
+)
+def test_a_table_of_nouns_has_precedence(
+    term: str, singular: list[str], plural: list[str], tmp_path: Path, monkeypatch
+) -> None:
+    table = NounTable(write_table(tmp_path))
+    monkeypatch.setattr(inflection, "noun_table", lambda: table)
+    assert set(german_forms(term, "singular")) >= set(singular)
+    assert german_forms(term, "plural")[:2] == plural
 
 
 @pytest.mark.parametrize(

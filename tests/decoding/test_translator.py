@@ -642,8 +642,8 @@ def test_pytorch_decodes_again_if_a_placeholder_is_lost(carrying, translator):
 
     assert ready.translate(["Zora sings Öre"])[0].text == "Öre singt Zora."
     assert losing.asked == [(4, None), (32, None)]
-    [(width, constraints)] = keeping.asked
-    assert width == 4
+    [(count, constraints)] = keeping.asked
+    assert count == 1
     # Only punctuation and the genitive's s may be attached to a copied word.
     [ending] = [i for i in constraints.continuing if carrying.target.tokens([i]) == ["s"]]
     alone = [carrying.target.encode(mark) for mark in (first, second)]
@@ -760,6 +760,46 @@ def test_a_translation_with_a_form_of_the_term_is_kept(subwords, translator):
 
     assert found.text == "Ben mag Bücher."
     assert bound.asked == []
+
+
+def test_a_translation_in_the_wrong_number_is_searched_again(subwords, translator):
+    plain, bound = says(subwords, "Ben liest Buch."), says(subwords, "Ben liest Bücher.")
+    made = with_terms(translator(subwords, search=plain, pytorch=bound), "book\tBuch")
+    assert [each.text for each in made.translate(["Ben reads books.", "Ben reads a book."])] == [
+        "Ben liest Bücher.",
+        "Ben liest Buch.",
+    ]
+
+
+def test_a_plural_may_stand_for_a_singular_and_a_term_in_both_numbers_fits_in_any(
+    subwords, translator
+):
+    search, bound = says(subwords, "Ben liest Bücher."), says(subwords)
+    made = with_terms(translator(subwords, search=search, pytorch=bound), "book\tBuch")
+    made.translate(["Ben reads the book.", "Ben reads a book or books."])
+    assert bound.asked == []
+
+
+def test_forms_that_the_training_text_lacks_are_written_only_if_there_is_no_other(
+    subwords, translator
+):
+    def asked_for(*known: str) -> set[str]:
+        bound = says(subwords, "Ben liest Bücher.")
+        made = translator(subwords, search=says(subwords, "Ben."), pytorch=bound)
+        made = Translator(
+            made.search,
+            subwords,
+            made.data,
+            made.decoding,
+            open_pytorch=lambda: bound,
+            target_words=TargetWords(known),
+        )
+        with_terms(made, "book\tBuch").translate(["Ben reads books."])
+        [(_, constraints)] = bound.asked
+        return {subwords.target.decode(ids) for ids in constraints.phrases[0][0]}
+
+    assert asked_for("bücher") == {"Bücher"}
+    assert asked_for("ben") == {"Bücher", "Büchern"}
 
 
 def test_a_translation_with_a_forbidden_word_is_searched_again(subwords, translator):

@@ -84,9 +84,15 @@ class _Languages:
     source: str
     target: str
     others: set[str] = field(default_factory=set)
+    _sides: dict[str, Literal[0, 1] | None] = field(default_factory=dict)
 
     def side(self, code: str) -> Literal[0, 1] | None:
         """Return 0 for the source language, 1 for the target, None for others."""
+        if code not in self._sides:
+            self._sides[code] = self._side(code)
+        return self._sides[code]
+
+    def _side(self, code: str) -> Literal[0, 1] | None:
         base = two_letters(re.split("[-_]", code.strip().lower())[0])
         if base == two_letters(self.source):
             return 0
@@ -106,23 +112,24 @@ class _Text:
         self._markup = 0  # depth of elements within markup
 
     def add(self, event: Event) -> None:
-        if event.kind == "start":
+        kind, value = event[:2]
+        if kind == "text" and not self._markup:
+            self._size += len(value)
+            if self._size > MAX_LINE_BYTES:
+                raise UserError(
+                    f"{self._path}: a segment is longer than {MAX_LINE_BYTES} characters; is it "
+                    "text?"
+                )
+            self._parts.append(value)
+        elif kind == "start":
             if self._markup or _local(event.value) in _MARKUP:
                 self._markup += 1
                 if event.attributes.get("type") in ("lb", "fmt:lb") or (
                     event.attributes.get("ctype") == "lb"
                 ):
                     self._parts.append(" ")
-        elif event.kind == "end":
+        elif kind == "end":
             self._markup -= bool(self._markup)
-        elif not self._markup:
-            self._size += len(event.value)
-            if self._size > MAX_LINE_BYTES:
-                raise UserError(
-                    f"{self._path}: a segment is longer than {MAX_LINE_BYTES} characters; is it "
-                    "text?"
-                )
-            self._parts.append(event.value)
         elif _LINE_BREAK.match(event.value):
             self._parts.append(" ")
 
@@ -145,8 +152,11 @@ def _read_tmx(path: Path, languages: _Languages) -> Iterator[Pair]:
     text: _Text | None = None
     root = True
     for event in read_xml(path):
-        kind, name = event.kind, event.value
-        if root and kind == "start":
+        kind, name, attributes, _ = event
+        if kind == "text":
+            if text:
+                text.add(event)
+        elif root and kind == "start":
             _require_root(path, name, "tmx")
             root = False
         elif kind == "end" and name == "seg":
@@ -158,7 +168,7 @@ def _read_tmx(path: Path, languages: _Languages) -> Iterator[Pair]:
         elif kind == "start" and name == "tu":
             sides = [None, None]
         elif kind == "start" and name == "tuv":
-            side = languages.side(_language(event.attributes))
+            side = languages.side(_language(attributes))
         elif kind == "start" and name == "seg":
             text = _Text(path)
         elif kind == "end" and name == "tu":

@@ -42,12 +42,13 @@ def beam_search(
 
     With constraints, hypotheses that lack the same number of their tokens form a group. The groups
     take turns to fill the beam (Post and Vilar 2018), which has room for at least two hypotheses of
-    each, and the search continues while an unfinished one could still become one of the best.
+    each, and the search continues while an unfinished one could still become one of the `n_best`
+    most probable.
     """
     if constraints:
         beam_size = max(beam_size, PER_GROUP * constraints.groups)
     sentences = [
-        _Sentence(limit, beam_size, alpha, offset, constraints is not None)
+        _Sentence(limit, beam_size, alpha, offset, n_best, constraints is not None)
         for limit in limits.tolist()
     ]
     active = list(range(len(sentences)))
@@ -137,13 +138,14 @@ class _Sentence:
     """The hypotheses of one sentence that have ended.
 
     exhaustive: whether to continue while an unfinished hypothesis could still become one of the
-    best, and to drop truncated hypotheses if there are complete ones
+    `n_best` most probable, and to drop truncated hypotheses if there are complete ones
     """
 
     limit: int
     beam_size: int
     alpha: float
     offset: float
+    n_best: int
     exhaustive: bool
     ended: list[Hypothesis] = field(default_factory=list)
     best_has_ended: bool = False
@@ -172,10 +174,11 @@ class _Sentence:
         """Return whether to continue from hypotheses of this length, given the best sum."""
         if length >= self.limit or best_living == _DEAD:
             return False
+        if self.exhaustive:
+            best = self._most_probable(self.ended)[: self.n_best]
+            return len(best) < self.n_best or best_living > best[-1].log_probability
         if len(self.ended) < self.beam_size:
             return True
-        if self.exhaustive:
-            return best_living > self._most_probable(self.ended)[-1].log_probability
         return not self.best_has_ended
 
     def best(self, count: int) -> list[Hypothesis]:
