@@ -745,6 +745,7 @@ def test_a_translation_without_a_term_is_searched_again_for_its_forms(subwords, 
 
     assert (found.text, other.text) == ("Ben liest Bücher.", "Ben liest.")
     assert not found.missing_terms
+    assert {width for width, _ in plain.asked} == {1}  # a wider beam would rarely have the term
     [(_, constraints)] = bound.asked
     [[forms]] = constraints.phrases
     # Those of the number that the source has.
@@ -769,6 +770,16 @@ def test_a_translation_in_the_wrong_number_is_searched_again(subwords, translato
         "Ben liest Bücher.",
         "Ben liest Buch.",
     ]
+
+
+def test_a_hypothesis_in_the_wrong_number_is_not_preferred_for_its_known_words(
+    subwords, translator
+):
+    search = says(subwords, "Ben liest Bücher.", "Ben liest Buch.")
+    known = TargetWords(["ben", "liest", "buch"])
+    made = translator(subwords, search=search, pytorch=search, target_words=known, beam_size=4)
+    [found] = with_terms(made, "book\tBuch").translate(["Ben reads books."])
+    assert found.text == "Ben liest Bücher."
 
 
 def test_a_plural_may_stand_for_a_singular_and_a_term_in_both_numbers_fits_in_any(

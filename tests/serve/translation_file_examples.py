@@ -92,6 +92,20 @@ XLIFF = {
             + f'<group translate="no">{unit(SOURCE)}</group>'
         ),
     ),
+    "copies without a state beside translations": (
+        "a.xlf",
+        xliff(
+            unit(f"{SOURCE}<target>Save the file</target>")
+            + unit("<source>Open</source><target>Öffnen</target>")
+        ),
+    ),
+    "copies without a state beside empty targets": (
+        "a.xlf",
+        xliff(
+            unit("<source>OK</source><target>OK</target>")
+            + unit(f"{SOURCE}<target⟦ {MT}⟧>⟦SAVE THE FILE⟧</target>")
+        ),
+    ),
     "paired codes": (
         "a.xlf",
         xliff(
