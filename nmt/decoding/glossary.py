@@ -29,6 +29,7 @@ _DETERMINERS = frozenset(
         *("whose", "each", "every", "one", "another", "either"),
     }
 )
+_GENITIVE = (("'", "s"), ("’", "s"))  # as in "Anna's bill"
 _NEAR = 3  # words between which a determiner and its noun may stand
 _SAME_START = 2  # letters in which a form and its lemma agree
 _FOLD_UMLAUTS = str.maketrans("äöü", "aou")
@@ -214,7 +215,8 @@ class Glossary:
 def _is_determined(before: list[str]) -> bool:
     """Return whether what stands before a noun says that it is a single thing."""
     near = before[-_NEAR:]
-    return not _DETERMINERS.isdisjoint(near) or ("'", "s") in pairwise(near)
+    has_genitive = any(pair in _GENITIVE for pair in pairwise(near))
+    return has_genitive or not _DETERMINERS.isdisjoint(near)
 
 
 def _with_capitals(forms: list[str]) -> list[str]:

@@ -177,6 +177,7 @@ def test_english_targets_have_a_plural() -> None:
     [
         ("They need a new bill.", "singular"),
         ("This is Anna's bill.", "singular"),
+        ("This is Anna’s old bill.", "singular"),
         ("Bill is paid.", None),  # as an uncountable noun
         ("The bird has a big red beak, and no bill.", None),
         ("They pay bills.", "plural"),
