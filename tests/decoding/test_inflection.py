@@ -103,7 +103,11 @@ def test_german_forms_of_one_number(term: str, singular: set[str], plural: set[s
     ],
 )
 def test_a_table_of_nouns_has_precedence(
-    term: str, singular: list[str], plural: list[str], tmp_path: Path, monkeypatch
+    term: str,
+    singular: list[str],
+    plural: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     table = NounTable(write_table(tmp_path))
     monkeypatch.setattr(inflection, "noun_table", lambda: table)
