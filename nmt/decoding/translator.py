@@ -469,11 +469,15 @@ class Translator:
             beams.append(_WIDE_BEAM)
         found: list[list[Hypothesis]] = [[] for _ in segments]
         lacking = list(range(len(segments)))
+        searched = lacking
         for beam in beams:
-            options = self._find([segments[i] for i in lacking], beam)
-            for i, further in zip(lacking, options, strict=True):
+            if not searched:
+                break
+            options = self._find([segments[i] for i in searched], beam)
+            for i, further in zip(searched, options, strict=True):
                 found[i] = self._complete_first(segments[i], [*found[i], *further])
             lacking = [i for i in lacking if any(self._count_faults(segments[i], found[i][0]))]
+            searched = [i for i in lacking if not (segments[i].terms and _HAS_PYTORCH)]
         pytorch = self._pytorch_if_possible() if lacking and not self.decoding.temperature else None
         if pytorch:
             again = [segments[i] for i in lacking]
