@@ -2,7 +2,7 @@
 
 import json
 import logging
-from functools import partial
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Annotated
@@ -10,15 +10,7 @@ from typing import Annotated
 import typer
 
 from nmt.cli import completing
-from nmt.cli.options import (
-    BeamOption,
-    ComputeTypeOption,
-    DeviceOption,
-    EngineOption,
-    SetDecodingOption,
-    WeightsOption,
-    open_translator,
-)
+from nmt.cli.options import TranslatorOptions, with_translator_options
 from nmt.cli.writing import require_plain
 from nmt.echo import echo
 from nmt.errors import UserError
@@ -28,6 +20,7 @@ _LOG = logging.getLogger(__name__)
 _SAMPLE = 1000  # lines of the input whose language is checked
 
 
+@with_translator_options("engine", "compute_type")
 def augment(
     run: Annotated[Path, typer.Argument(help="Run folder.", autocompletion=completing.runs)],
     input_: Annotated[
@@ -70,12 +63,8 @@ def augment(
             "default: 50.",
         ),
     ] = None,
-    beam_size: BeamOption = None,
-    weights: WeightsOption = "best",
-    device: DeviceOption = None,
-    engine: EngineOption = None,
-    compute_type: ComputeTypeOption = None,
-    set_: SetDecodingOption = None,
+    *,
+    options: TranslatorOptions,
 ) -> None:
     """Make training pairs from monolingual text by back-translation.
 
@@ -114,14 +103,6 @@ def augment(
             f"{input_}: seems to be in {target}, but {run} translates from {source}; if so, use a "
             f"run that translates from {target}"
         )
-    load = partial(
-        open_translator,
-        weights=weights,
-        beam_size=beam_size,
-        device=device,
-        engine=engine,
-        compute_type=compute_type,
-    )
     back = None
     if round_trip:
         returning = open_run(round_trip)
@@ -132,18 +113,17 @@ def augment(
                 f"translates {' → '.join(languages[::-1])}"
             )
         unsampled = [f"decoding.{change}" for change in ("temperature=0", "top_k=0", "top_p=1")]
-        back = load([returning], overrides=[*(set_ or []), *unsampled])
-    translator = load([opened], overrides=set_)
-    if translator.decoding.temperature and engine == "ctranslate2":
+        back = replace(options, set_=[*(options.set_ or []), *unsampled]).open(returning)
+    translator = options.open(opened)
+    if translator.decoding.temperature and options.engine == "ctranslate2":
         raise UserError("--engine ctranslate2: PyTorch draws the samples; omit this option")
     # The order of columns in which source `tsv` expects pairs for the model to be trained.
     swapped = english_is_last(*(languages if forward else languages[::-1]))
     how = Augmentation(forward == swapped, n_best, min_probability, back, min_chrf)
-    chosen = (
-        *(forward, n_best, min_probability, round_trip, min_chrf),
-        *(beam_size, device, set_, engine, compute_type),
-    )
-    runs = [identity(each.weights(weights)) for each in (opened, *([returning] if back else []))]
+    chosen = forward, n_best, min_probability, round_trip, min_chrf, options
+    runs = [
+        identity(each.weights(options.weights)) for each in (opened, *([returning] if back else []))
+    ]
     decoding = translator.decoding, back and back.decoding
     counts = write_pairs(translator, how, input_, output, repr((chosen, runs, decoding)))
     kept = counts.pop("kept", 0)

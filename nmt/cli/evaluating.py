@@ -9,19 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nmt.cli.options import (
-    BeamOption,
-    ComputeTypeOption,
-    DecodingConfigOption,
-    DeviceOption,
-    EngineOption,
-    GlossaryOption,
     RunOption,
-    SetDecodingOption,
     TagOption,
-    WeightsOption,
+    TranslatorOptions,
     find_runs,
-    open_translator,
     prefix_of,
+    with_translator_options,
 )
 from nmt.cli.writing import in_one_line, require_plain, write_lines
 from nmt.config.choices import BleuTokenizer, ExtraMetric, HeldOut
@@ -33,16 +26,16 @@ _LOG = logging.getLogger(__name__)
 if TYPE_CHECKING:
     from nmt.config.data import DataConfig
     from nmt.decoding.translator import Translator
-    from nmt.evaluation.comet import Comet
+    from nmt.evaluation.metrics import LearnedMetric
     from nmt.runs.folder import RunFolder
 
 _MORE_SEEN = 0.05  # share of the references
 _TOKENIZERS = {"zh": "zh", "ja": "ja-mecab"}  # by language
 
 
+@with_translator_options("config", "glossary", "engine", "compute_type")
 def evaluate(
     run: RunOption = None,
-    config: DecodingConfigOption = None,
     source: Annotated[
         Path | None, typer.Option("--source", help="Text to translate, one sentence per line.")
     ] = None,
@@ -108,13 +101,8 @@ def evaluate(
         Path | None, typer.Option("--output", "-o", help="Write the translations to this file.")
     ] = None,
     tag: TagOption = None,
-    glossary: GlossaryOption = None,
-    beam_size: BeamOption = None,
-    weights: WeightsOption = "best",
-    device: DeviceOption = None,
-    engine: EngineOption = None,
-    compute_type: ComputeTypeOption = None,
-    set_: SetDecodingOption = None,
+    *,
+    options: TranslatorOptions,
 ) -> None:
     """Score a run with BLEU, chrF and TER, on its test set, your files or public test sets.
 
@@ -126,7 +114,7 @@ def evaluate(
     from nmt.corpus.text.tags import split_prefix
     from nmt.evaluation.evaluate import evaluate as evaluate_translator
     from nmt.evaluation.evaluate import read_pairs, read_references
-    from nmt.evaluation.metrics import require_tokenizer
+    from nmt.evaluation.metrics import LEARNED, require_tokenizer
     from nmt.files.output_files import require_file
 
     if (source is None) == bool(reference):
@@ -148,8 +136,8 @@ def evaluate(
         raise UserError(
             "--tag needs --source or --test-set; sentences of --split already have tags"
         )
-    runs = find_runs(run, weights)
-    baseline = find_runs([against], weights) if against else []
+    runs = find_runs(run, options.weights)
+    baseline = find_runs([against], options.weights) if against else []
     data = runs[0].config.data
     prefix = prefix_of(tag, data) if source or test_set else ""
     if tag in data.imported_tags:
@@ -162,17 +150,6 @@ def evaluate(
             f"--against {against}: translates {languages[1]}, not {languages[0]}; compare runs "
             "with the same languages"
         )
-    open_runs = partial(
-        open_translator,
-        weights=weights,
-        beam_size=beam_size,
-        device=device,
-        overrides=set_,
-        engine=engine,
-        compute_type=compute_type,
-        glossary=glossary,
-        config=config,
-    )
     require_tokenizer(tokenize)
     if tokenize in ("13a", "intl", "moses") and writes_no_spaces(data.target_language):
         _LOG.warning(
@@ -181,13 +158,17 @@ def evaluate(
         )
     if metric is None and (comet_model or comet_env):
         raise UserError("--comet-model and --comet-env need --metric comet")
-    open_comet = partial(_open_comet, metric, comet_model, comet_env, device)
+
+    def open_learned() -> "dict[str, LearnedMetric]":
+        # Later than all else that may fail, but before translating: it may take minutes.
+        return {metric: LEARNED[metric](comet_env, comet_model, options.device)} if metric else {}
+
     if test_set:
         names = [name.strip() for name in ",".join(test_set).split(",") if name.strip()]
         if not names:
             raise UserError("--test-set: no name given; nmt corpora --test-sets lists them")
-        opened = partial(open_runs, runs)
-        _score_test_sets(names, data, prefix, opened, lowercase, tokenize, open_comet, json_)
+        opened = partial(options.open, *runs)
+        _score_test_sets(names, data, prefix, opened, lowercase, tokenize, open_learned, json_)
         return
     others: list[list[str]] = []
     if source and reference:
@@ -202,9 +183,9 @@ def evaluate(
         pairs = runs[0].examples(split or "test")
     if baseline:
         _warn_if_one_has_seen_more([pair.reference for pair in pairs], runs[0], baseline[0])
-    translator = open_runs(runs)
-    compared = open_runs(baseline) if baseline else None
-    comet = open_comet()
+    translator = options.open(*runs)
+    compared = options.open(*baseline) if baseline else None
+    learned = open_learned()
     report = evaluate_translator(
         translator,
         pairs,
@@ -221,7 +202,7 @@ def evaluate(
     try:
         if not json_:
             echo(*str(report).split("\n"))
-        _add_comet([("", scores, lines)], comet, scores if json_ else None)
+        _add_learned([("", scores, lines)], learned, scores if json_ else None)
     finally:  # after the scores, which a full disk must not lose
         if output:
             write_lines(map(in_one_line, report.translations), output)
@@ -247,20 +228,6 @@ def _warn_if_one_has_seen_more(references: list[str], *runs: "RunFolder") -> Non
         )
 
 
-def _open_comet(
-    metric: ExtraMetric | None, model: str | None, environment: Path | None, device: str | None
-) -> "Comet | None":
-    """Return the learned metric if wanted; install it first if necessary.
-
-    Call it before translating, but after everything else that may fail: it may take minutes.
-    """
-    if metric is None:
-        return None
-    from nmt.evaluation.comet import MODEL, Comet
-
-    return Comet(environment, model or MODEL, device)
-
-
 def _score_test_sets(
     names: list[str],
     data: "DataConfig",
@@ -268,23 +235,21 @@ def _score_test_sets(
     open_runs: "Callable[[], Translator]",
     lowercase: bool,
     tokenize: BleuTokenizer,
-    open_comet: "Callable[[], Comet | None]",
+    open_learned: "Callable[[], dict[str, LearnedMetric]]",
     as_json: bool,
 ) -> None:
     """Print the scores on several test sets as a table with signatures, or as JSON."""
-    from dataclasses import asdict
-
     from nmt.cli.tables import print_table
     from nmt.corpus.text.languages import two_letters
     from nmt.evaluation.evaluate import compose_references, translate_sources
-    from nmt.evaluation.metrics import LABELS, evaluate_texts
+    from nmt.evaluation.metrics import METRICS, evaluate_texts
     from nmt.evaluation.test_sets import read_test_set
     from nmt.progress import elapsed
 
     languages = data.languages
     sets = {name: read_test_set(name, languages) for name in names}
     translator = open_runs()
-    comet = open_comet()
+    learned = open_learned()
     scores, lines = {}, {}
     for name, (sources, references) in sets.items():
         prefixed = [prefix + source for source in sources]
@@ -301,36 +266,37 @@ def _score_test_sets(
             )
     if not as_json:
         rows = [
-            (name, f"{s.sentences:,}", *(f"{getattr(s, metric):.2f}" for metric in LABELS))
+            (name, f"{s.sentences:,}", *(f"{score:.2f}" for score in s.scores.values()))
             for name, s in scores.items()
         ]
-        print_table(("test set", "sentences", *LABELS.values()), rows, 1)
+        labels = [metric.label for metric in METRICS.values()]
+        print_table(("test set", "sentences", *labels), rows, 1)
         for score in scores.values():
             typer.echo("\n".join(f"{name:5} {text}" for name, text in score.signatures.items()))
-    found = {name: asdict(score) for name, score in scores.items()}
+    found = {name: score.as_json() for name, score in scores.items()}
     parts = [(f"{name} ", found[name], lines[name]) for name in sets]
-    _add_comet(parts, comet, found if as_json else None)
+    _add_learned(parts, learned, found if as_json else None)
 
 
-def _add_comet(
+def _add_learned(
     parts: Sequence[tuple[str, dict[str, Any], tuple[list[str], list[str], list[str]]]],
-    comet: "Comet | None",
+    learned: "dict[str, LearnedMetric]",
     as_json: dict[str, Any] | None,
 ) -> None:
-    """Compute COMET last, so that a failure loses none of the other scores.
+    """Compute learned metrics last, so that a failure loses none of the other scores.
 
     parts: for each test set, its label, its scores, and its lines (sources, translations, and one
-    reference per source); as_json: printed at the end, with the scores nested in it; if None, COMET
-    is printed as text
+    reference per source); as_json: printed at the end, with the scores nested in it; if None,
+    the learned ones are printed as text
     """
     import json
     from dataclasses import asdict
 
     try:
-        if comet:
+        for name, metric in learned.items():
             for label, scores, lines in parts:
-                score = comet.score(*lines)
-                scores["comet"] = asdict(score)
+                score = metric.score(*lines)
+                scores[name] = asdict(score)
                 if not as_json:
                     echo(f"{label}{score}")
     finally:

@@ -7,11 +7,7 @@ from typing import Annotated
 import typer
 
 from nmt.cli import completing
-from nmt.cli.options import (
-    RunArgument,
-    WeightsOption,
-    named_or_newest,
-)
+from nmt.cli.options import RunArgument, WeightsOption, named_or_newest
 from nmt.config.choices import ExportFormat
 from nmt.echo import echo
 

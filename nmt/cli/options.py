@@ -1,8 +1,12 @@
 """Options that commands share, and functions that open what they name."""
 
 import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from inspect import Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -35,24 +39,6 @@ SetOption = Annotated[
         autocompletion=completing.fields,
     ),
 ]
-DecodingConfigOption = Annotated[
-    str | None,
-    typer.Option(
-        "--config",
-        "-c",
-        help="YAML file, as for train, whose decoding section replaces the run's.",
-        autocompletion=completing.configs,
-    ),
-]
-SetDecodingOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="FIELD=VALUE",
-        help="Override a field of the decoding section, as in decoding.seed=2.",
-        autocompletion=completing.decoding_fields,
-    ),
-]
 RunOption = Annotated[
     list[Path] | None,
     typer.Option(
@@ -77,32 +63,8 @@ TagOption = Annotated[
         "imported model of several target languages, into this one.",
     ),
 ]
-AddressOption = Annotated[
-    Address | None,
-    typer.Option(
-        "--address",
-        help="Address readers with du, ihr (several) or Sie; for runs trained with data.address.",
-        case_sensitive=False,
-    ),
-]
 DeviceOption = Annotated[
     str | None, typer.Option("--device", help="cuda, mps or cpu; default: the best available.")
-]
-GlossaryOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--glossary",
-        help="Terms with prescribed translations: SOURCE TAB TARGET on each line, or CSV or TBX. "
-        "Terms are found and written in all their inflected forms; the target = keeps the source.",
-    ),
-]
-MemoryOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--memory",
-        help="Translation memory (TMX, XLIFF, PO, or with tabs) to take translations from. "
-        "Case and final punctuation may differ.",
-    ),
 ]
 WeightsOption = Annotated[
     Weights,
@@ -111,27 +73,6 @@ WeightsOption = Annotated[
         help="best: with the best validation score; last: after the last update; ema: "
         "exponential moving average (training.average_decay); checkpoint_average: from `nmt "
         "average`.",
-    ),
-]
-BeamOption = Annotated[
-    int | None,
-    typer.Option("--beam-size", min=1, max=500, help="Hypotheses to keep; 1: greedy search."),
-]
-
-EngineOption = Annotated[
-    EngineChoice | None,
-    typer.Option(
-        "--engine",
-        help="Inference engine; default: decoding.engine, which is CTranslate2 if it supports the "
-        "model and the options.",
-    ),
-]
-ComputeTypeOption = Annotated[
-    ComputeType | None,
-    typer.Option(
-        "--compute-type",
-        help="Precision in CTranslate2; default: int8 if this CPU computes it exactly, otherwise "
-        "float32.",
     ),
 ]
 
@@ -143,6 +84,118 @@ def load(config: str, overrides: list[str] | None) -> "Config":
     loaded = load_config(config, overrides or [])
     _LOG.info("configuration    %s", find_config(config))
     return loaded
+
+
+@dataclass(frozen=True)
+class TranslatorOptions:
+    """How to load translators: the options that most commands that translate have in common."""
+
+    config: Annotated[
+        str | None,
+        typer.Option(
+            "--config",
+            "-c",
+            help="YAML file, as for train, whose decoding section replaces the run's.",
+            autocompletion=completing.configs,
+        ),
+    ] = None
+    address: Annotated[
+        Address | None,
+        typer.Option(
+            "--address",
+            help="Address readers with du, ihr (several) or Sie; for runs trained with "
+            "data.address.",
+            case_sensitive=False,
+        ),
+    ] = None
+    glossary: Annotated[
+        Path | None,
+        typer.Option(
+            "--glossary",
+            help="Terms with prescribed translations: SOURCE TAB TARGET on each line, or CSV or "
+            "TBX. Terms are found and written in all their inflected forms; the target = keeps the "
+            "source.",
+        ),
+    ] = None
+    memory: Annotated[
+        Path | None,
+        typer.Option(
+            "--memory",
+            help="Translation memory (TMX, XLIFF, PO, or with tabs) to take translations from. "
+            "Case and final punctuation may differ.",
+        ),
+    ] = None
+    beam_size: Annotated[
+        int | None,
+        typer.Option("--beam-size", min=1, max=500, help="Hypotheses to keep; 1: greedy search."),
+    ] = None
+    weights: WeightsOption = "best"
+    device: DeviceOption = None
+    engine: Annotated[
+        EngineChoice | None,
+        typer.Option(
+            "--engine",
+            help="Inference engine; default: decoding.engine, which is CTranslate2 if it supports "
+            "the model and the options.",
+        ),
+    ] = None
+    compute_type: Annotated[
+        ComputeType | None,
+        typer.Option(
+            "--compute-type",
+            help="Precision in CTranslate2; default: int8 if this CPU computes it exactly, "
+            "otherwise float32.",
+        ),
+    ] = None
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="FIELD=VALUE",
+            help="Override a field of the decoding section, as in decoding.seed=2.",
+            autocompletion=completing.decoding_fields,
+        ),
+    ] = None
+
+    def open(self, *runs: "RunFolder") -> "Translator":
+        """Load the translator of a run, or of several runs as an ensemble."""
+        from nmt.decoding.loading import load_translator
+
+        beam = [f"decoding.beam_size={self.beam_size}"] if self.beam_size else []
+        return load_translator(
+            *runs,
+            weights=self.weights,
+            decoding=load(self.config, None).decoding if self.config else None,
+            overrides=[*(self.set_ or []), *beam],
+            device=self.device,
+            engine=self.engine,
+            compute_type=self.compute_type,
+            glossary=self.glossary,
+            memory=self.memory,
+            address=self.address,
+        )
+
+
+def with_translator_options(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command options of `TranslatorOptions`, which it gets as one argument, `options`.
+
+    names: of those that it has besides the beam size, the weights, the device and --set
+    """
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def called(**given: Any) -> None:
+            options = TranslatorOptions(**{each.name: given.pop(each.name) for each in added})
+            command(**given, options=options)
+
+        wanted = {*names, "beam_size", "weights", "device", "set_"}
+        fields = signature(TranslatorOptions).parameters.values()
+        added = [each for each in fields if each.name in wanted]
+        own = [p for p in signature(command).parameters.values() if p.name != "options"]
+        called.__signature__ = Signature([*own, *added])  # type: ignore[attr-defined]  # for Typer
+        return called
+
+    return decorate
 
 
 def named_or_newest(path: Path | None, file: str, command: str) -> "RunFolder":
@@ -169,37 +222,3 @@ def prefix_of(tag: str | None, data: "DataConfig") -> str:
             f"without a target language, this model may write any; add --tag with one of {tags}"
         )
     return tag_prefix(data, tag)
-
-
-def open_translator(
-    runs: "list[RunFolder]",
-    weights: Weights,
-    beam_size: int | None,
-    device: str | None,
-    overrides: list[str] | None,
-    engine: EngineChoice | None = None,
-    compute_type: ComputeType | None = None,
-    glossary: Path | None = None,
-    memory: Path | None = None,
-    address: Address | None = None,
-    config: str | None = None,
-) -> "Translator":
-    """Load the translator of a run, or of several runs as an ensemble.
-
-    config: a YAML file whose decoding section replaces that of the run
-    """
-    from nmt.decoding.loading import load_translator
-
-    changes = [*(overrides or []), *([f"decoding.beam_size={beam_size}"] if beam_size else [])]
-    return load_translator(
-        *runs,
-        weights=weights,
-        decoding=load(config, None).decoding if config else None,
-        overrides=changes,
-        device=device,
-        engine=engine,
-        compute_type=compute_type,
-        glossary=glossary,
-        memory=memory,
-        address=address,
-    )

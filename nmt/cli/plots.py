@@ -2,6 +2,7 @@
 
 import logging
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,15 +11,12 @@ import typer
 from nmt.cli import completing
 from nmt.cli.command import Command
 from nmt.cli.options import (
-    BeamOption,
     ConfigOption,
-    DeviceOption,
-    SetDecodingOption,
     SetOption,
-    WeightsOption,
+    TranslatorOptions,
     find_runs,
     load,
-    open_translator,
+    with_translator_options,
 )
 from nmt.config.choices import AttentionPicture, Weights
 from nmt.echo import echo
@@ -47,6 +45,7 @@ def _report_file(path: Path) -> None:
 
 
 @app.command(cls=Command)
+@with_translator_options()
 def attention(
     sentence: Annotated[str, typer.Argument(help="The sentence to translate.")],
     run: Annotated[
@@ -71,10 +70,8 @@ def attention(
     json_: Annotated[
         bool, typer.Option("--json", help="Print the numbers instead of drawing.")
     ] = False,
-    beam_size: BeamOption = None,
-    weights: WeightsOption = "best",
-    device: DeviceOption = None,
-    set_: SetDecodingOption = None,
+    *,
+    options: TranslatorOptions,
 ) -> None:
     """Draw the attention weights of one translated sentence.
 
@@ -87,12 +84,12 @@ def attention(
 
     if json_ and (output or kind):
         raise UserError("--json prints all the numbers; it takes neither --output nor --kind")
-    folder, *others = find_runs(run, weights)
+    folder, *others = find_runs(run, options.weights)
     if others:
         raise UserError("attention can be drawn for one model only; give a single --run")
     shown = kind or "clearest"
     path = None if json_ else picture_path(output, folder.pictures, f"attention-{shown}")
-    translator = open_translator([folder], weights, beam_size, device, set_, "pytorch")
+    translator = replace(options, engine="pytorch").open(folder)
     # A picture of the decoder's self-attention does not contain the source.
     found = read_attention(translator, sentence, drawn=bool(path) and kind != "decoder")
     if not found.complete:
@@ -187,10 +184,10 @@ def positions(
     path = picture_path(output, folder, "positions")
     if run:
         changes = [*(set_ or []), "decoding.knn_k=0"]  # positions need no datastore
-        translator = open_translator(
-            [open_run(run)], weights or "best", None, "cpu", changes, "pytorch"
+        options = TranslatorOptions(
+            weights=weights or "best", device="cpu", engine="pytorch", set_=changes
         )
-        model = translator.pytorch.models[0]
+        model = options.open(open_run(run)).pytorch.models[0]
         table, settings = position_table(model, length), model.config
     else:
         settings = load(config or "base.yaml", set_).model

@@ -9,18 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nmt.cli import completing
-from nmt.cli.options import (
-    BeamOption,
-    ComputeTypeOption,
-    DeviceOption,
-    EngineOption,
-    GlossaryOption,
-    MemoryOption,
-    SetDecodingOption,
-    WeightsOption,
-    find_runs,
-    open_translator,
-)
+from nmt.cli.options import TranslatorOptions, find_runs, with_translator_options
 from nmt.echo import echo
 from nmt.errors import UserError, missing_extra
 
@@ -42,6 +31,7 @@ RunsOption = Annotated[
 ]
 
 
+@with_translator_options("glossary", "memory", "engine", "compute_type")
 def serve(
     run: RunsOption = None,
     host: Annotated[
@@ -105,14 +95,8 @@ def serve(
     export_openapi: Annotated[
         bool, typer.Option("--export-openapi", help="Print the OpenAPI document and exit.")
     ] = False,
-    glossary: GlossaryOption = None,
-    memory: MemoryOption = None,
-    beam_size: BeamOption = None,
-    weights: WeightsOption = "best",
-    device: DeviceOption = None,
-    engine: EngineOption = None,
-    compute_type: ComputeTypeOption = None,
-    set_: SetDecodingOption = None,
+    *,
+    options: TranslatorOptions,
 ) -> None:
     """Serve runs over HTTP, to browsers and programs.
 
@@ -141,16 +125,14 @@ def serve(
     root_path = root_path.rstrip("/")
     access = _access(host, public, api_key, api_keys, allow_origin, allow_host)
     listener = bind(host, port)
-    folders = find_runs(run, weights)
+    folders = find_runs(run, options.weights)
     paths = [folder.path.resolve() for folder in folders]
     for number, folder in enumerate(folders):
         if paths[number] in paths[:number]:
             raise UserError(f"--run {folder.path}: given twice; omit one of them")
     runs = []
     for folder, name in zip(folders, name_runs(folders), strict=True):
-        translator = open_translator(
-            [folder], weights, beam_size, device, set_, engine, compute_type, glossary, memory
-        )
+        translator = options.open(folder)
         runs.append(ServedRun(name, folder, translator, translator.search.engine))
     private = host in LOOPBACK and not allow_host  # a proxy would show ./runs to others
     limits = Limits(

@@ -4,27 +4,19 @@ import logging
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nmt.cli.options import (
-    AddressOption,
-    BeamOption,
-    ComputeTypeOption,
-    DecodingConfigOption,
-    DeviceOption,
-    EngineOption,
-    GlossaryOption,
-    MemoryOption,
     RunOption,
-    SetDecodingOption,
     TagOption,
-    WeightsOption,
+    TranslatorOptions,
     find_runs,
-    open_translator,
     prefix_of,
+    with_translator_options,
 )
 from nmt.cli.prompt import converse
 from nmt.cli.writing import align_lines, format_translations, require_plain, write_lines
@@ -38,13 +30,13 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 
 
+@with_translator_options("config", "address", "glossary", "memory", "engine", "compute_type")
 def translate(
     text: Annotated[
         list[str] | None,
         typer.Argument(help="Sentences to translate; default: --input or standard input."),
     ] = None,
     run: RunOption = None,
-    config: DecodingConfigOption = None,
     input_: Annotated[
         Path | None,
         typer.Option(
@@ -58,7 +50,6 @@ def translate(
         Path | None,
         typer.Option("--output", "-o", help="Write to this file instead of standard output."),
     ] = None,
-    beam_size: BeamOption = None,
     n_best: Annotated[
         int | None,
         typer.Option(
@@ -90,14 +81,8 @@ def translate(
         ),
     ] = None,
     tag: TagOption = None,
-    address: AddressOption = None,
-    glossary: GlossaryOption = None,
-    memory: MemoryOption = None,
-    weights: WeightsOption = "best",
-    device: DeviceOption = None,
-    engine: EngineOption = None,
-    compute_type: ComputeTypeOption = None,
-    set_: SetDecodingOption = None,
+    *,
+    options: TranslatorOptions,
 ) -> None:
     """Translate sentences, a file, standard input, or what you type at a prompt.
 
@@ -128,7 +113,7 @@ def translate(
         raise UserError(f"{input_}: no such file; give a text file, one sentence per line")
     if alignment and (asked or n_best or scores):
         raise UserError("--alignment cannot be combined with --n-best, --scores or the prompt")
-    if alignment and engine == "ctranslate2":
+    if alignment and options.engine == "ctranslate2":
         raise UserError(
             "--alignment needs attention weights, which CTranslate2 does not expose; omit --engine"
         )
@@ -136,7 +121,7 @@ def translate(
         raise UserError("--prefix needs text or --input, and does not work with --alignment")
     if prefix and input_ and not Path(prefix).is_file():
         raise UserError(f"--prefix {prefix}: no such file; with --input, give a line for each")
-    if tag and address:
+    if tag and options.address:
         raise UserError("give either --tag or --address, which is a tag, too")
     file = None
     if input_ and translation_format(input_.name):
@@ -148,22 +133,11 @@ def translate(
         if not output:
             raise UserError(f"{input_}: name a file to write with --output")
         file = input_
-    engine = "pytorch" if alignment else engine
-    runs = find_runs(run, weights)
+    if alignment:
+        options = replace(options, engine="pytorch")
+    runs = find_runs(run, options.weights)
     tagged = prefix_of(tag, runs[0].config.data)
-    translator = open_translator(
-        runs,
-        weights,
-        beam_size,
-        device,
-        set_,
-        engine,
-        compute_type,
-        glossary,
-        memory,
-        address,
-        config,
-    )
+    translator = options.open(*runs)
     if n_best and n_best > translator.decoding.beam_size and not translator.decoding.temperature:
         _LOG.warning(f"--n-best {n_best} raises the beam size to {n_best}")
     missing: Counter[str] = Counter()

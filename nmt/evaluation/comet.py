@@ -61,9 +61,10 @@ class Comet:
     """
 
     def __init__(
-        self, environment: Path | None = None, model: str = MODEL, device: str | None = None
+        self, environment: Path | None = None, model: str | None = None, device: str | None = None
     ):
-        self.model, self._located = model, _located(model)
+        self.model = model or MODEL
+        self._located = _located(self.model)
         self._device = choose_device(device)
         self._python = [_interpreter(environment)] if environment else _uvx()
         run = subprocess.run(

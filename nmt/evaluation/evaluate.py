@@ -17,7 +17,7 @@ from nmt.corpus.text.tags import retagged
 from nmt.decoding.translator import Translation, Translator
 from nmt.errors import UserError
 from nmt.evaluation.analysis import Analysis, analyse
-from nmt.evaluation.metrics import LABELS, Comparison, Evaluation, compare_texts, evaluate_texts
+from nmt.evaluation.metrics import METRICS, Comparison, Evaluation, compare_texts, evaluate_texts
 from nmt.progress import elapsed, in_bursts
 
 _LOG = logging.getLogger(__name__)
@@ -40,10 +40,14 @@ class EvaluationReport:
 
     def as_json(self) -> dict[str, Any]:
         """Return the scores of all sentences, with the other parts nested in it."""
-        parts = asdict(self)
-        scores: dict[str, Any] = parts.pop("all")
-        del parts["translations"]
-        return scores | {name: part for name, part in parts.items() if part}
+        new, analysis = self.source_not_in_train, self.analysis
+        parts = {
+            "engine": self.engine,
+            "source_not_in_train": new and new.as_json(),
+            "against": {name: asdict(each) for name, each in (self.against or {}).items()},
+            "analysis": analysis and asdict(analysis),
+        }
+        return self.all.as_json() | {name: part for name, part in parts.items() if part}
 
     def __str__(self) -> str:
         unit = "sentence" if self.all.sentences == 1 else "sentences"
@@ -54,7 +58,7 @@ class EvaluationReport:
         if self.against:
             text += "\nagainst the other run (paired approximate randomization)"
             for name, comparison in self.against.items():
-                text += f"\n{LABELS[name]:5} {comparison}"
+                text += f"\n{METRICS[name].label:5} {comparison}"
         return f"{text}\n{self.analysis}" if self.analysis else text
 
 

@@ -2,12 +2,18 @@
 
 Hypotheses are detokenized text, references raw text. sacrebleu tokenizes both, and its signature
 records how, so that scores are comparable.
+
+`METRICS` and `LEARNED` have an entry for each metric. Resampling uses two methods of sacrebleu's
+metrics that are not public, since the public ones hold all bootstrap samples in memory, 80 kB per
+sentence, and call a system significantly different from itself.
 """
 
 import math
 import statistics
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,33 +22,83 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
-from nmt.config.choices import BleuTokenizer
+from nmt.config.choices import BleuTokenizer, ExtraMetric
 from nmt.corpus.text.languages import two_letters
 from nmt.errors import UserError, one_line
 
-LABELS = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}
 _SEED = 12345  # sacrebleu's own default
+
+
+@dataclass(frozen=True)
+class CorpusMetric:
+    """A metric of sacrebleu."""
+
+    label: str
+    make: Callable[[bool, str], Metric]
+    """Makes it, given whether to ignore case, and BLEU's tokenizer."""
+    has_tokenizer: bool = False
+    """Whether that tokenizer matters."""
+    highest: float = 100.0
+    most_samples: int = 10_000
+    """Of the bootstrap, if it is slow."""
+
+
+METRICS = {
+    "bleu": CorpusMetric(
+        "BLEU",
+        lambda lowercase, tokenize: BLEU(lowercase=lowercase, tokenize=tokenize, force=True),
+        has_tokenizer=True,
+    ),
+    "chrf": CorpusMetric("chrF", lambda lowercase, _: CHRF(lowercase=lowercase)),
+    "ter": CorpusMetric(
+        "TER", lambda lowercase, _: TER(case_sensitive=not lowercase), False, math.inf, 100
+    ),
+}
+
+
+class LearnedMetric(Protocol):
+    """A metric that also reads the sources; its score is a dataclass that can be printed."""
+
+    def score(
+        self, sources: Sequence[str], hypotheses: Sequence[str], references: Sequence[str]
+    ) -> Any:
+        """Return the score of hypotheses, given sources and references line by line."""
+
+
+def _comet(environment: Path | None, model: str | None, device: str | None) -> LearnedMetric:
+    from nmt.evaluation.comet import Comet  # only now, as it needs PyTorch
+
+    return Comet(environment, model, device)
+
+
+# Given a virtual environment, a model and a device, or None for the default; see `Comet`.
+LEARNED: dict[ExtraMetric, Callable[[Path | None, str | None, str | None], LearnedMetric]] = {
+    "comet": _comet
+}
 
 
 @dataclass(frozen=True)
 class Evaluation:
     """Corpus scores, their signatures, and 95% bootstrap confidence intervals (Koehn 2004)."""
 
-    bleu: float
-    """0–100, higher is better."""
-    chrf: float
-    """0–100, higher is better."""
-    ter: float
-    """Edits per 100 reference words, lower is better."""
+    scores: dict[str, float]
+    """By metric: BLEU and chrF from 0 to 100, higher is better; TER in edits per 100 reference
+    words, lower is better."""
     sentences: int
     signatures: dict[str, str]
     intervals: dict[str, tuple[float, float]]
     """Low and high, around the bootstrap mean; empty without bootstrap."""
 
+    def as_json(self) -> dict[str, Any]:
+        """Return the scores by metric, with the other fields beside them."""
+        fields = asdict(self)
+        scores: dict[str, Any] = fields.pop("scores")
+        return scores | fields
+
     def __str__(self) -> str:
         lines = []
-        for name, label in LABELS.items():
-            text = f"{label:5} {getattr(self, name):6.2f}"
+        for name, score in self.scores.items():
+            text = f"{METRICS[name].label:5} {score:6.2f}"
             if name in self.intervals:
                 low, high = self.intervals[name]
                 text += f"  [{low:.2f}, {high:.2f}]"
@@ -53,7 +109,7 @@ class Evaluation:
 def require_tokenizer(tokenize: BleuTokenizer) -> None:
     """Raise `UserError` if a tokenizer of BLEU is not installed or cannot be downloaded."""
     try:
-        _metrics(False, tokenize)
+        BLEU(tokenize=_of_sacrebleu(tokenize))
     except Exception as error:  # of any type: sacrebleu downloads without checks
         cause = f"--tokenize {tokenize}: cannot be opened"
         if tokenize == "ja-mecab":
@@ -71,8 +127,10 @@ def corpus_bleu(
     tokenize: BleuTokenizer = "13a",
 ) -> float:
     """Return BLEU, 0–100; the arguments are those of `evaluate_texts`."""
-    texts, *right = _as_counted("bleu", tokenize, language, hypotheses, *references)
-    return _score(_metrics(lowercase, tokenize)["bleu"], texts, right, 0)[0]
+    metric, texts, *right = _prepared(
+        "bleu", lowercase, tokenize, language, hypotheses, *references
+    )
+    return _score(metric, texts, right, 0)[0]
 
 
 def corpus_chrf(hypotheses: Sequence[str], *references: Sequence[str]) -> float:
@@ -97,26 +155,24 @@ def evaluate_texts(
     """
     for each in references:
         _check(hypotheses, each)
-    metrics = _metrics(lowercase, tokenize)
     signatures, scores, intervals = {}, {}, {}
-    for name, metric in metrics.items():
-        texts, *right = _as_counted(name, tokenize, language, hypotheses, *references)
-        samples = min(bootstrap, 100) if name == "ter" else bootstrap  # TER is slow
-        if len(hypotheses) == 1:  # all resamples are the same
-            samples = 0
+    for name, kind in METRICS.items():
+        metric, texts, *right = _prepared(
+            name, lowercase, tokenize, language, hypotheses, *references
+        )
+        # All resamples of one sentence are the same.
+        samples = min(bootstrap, kind.most_samples) if len(hypotheses) > 1 else 0
         score, resampled = _score(metric, texts, right, samples)
         info = metric.get_signature()
         for key, value in zip(("test", "lang"), test_set or (), strict=False):
             info.update(key, value)
         signature = str(info)
-        if name == "bleu" and tokenize == "moses":
+        if kind.has_tokenizer and tokenize == "moses":
             signature = signature.replace("tok:none", "tok:moses")
         scores[name], signatures[name] = score, signature
         if samples:
-            intervals[name] = _interval(resampled, math.inf if name == "ter" else 100.0)
-    return Evaluation(
-        **scores, sentences=len(hypotheses), signatures=signatures, intervals=intervals
-    )
+            intervals[name] = _interval(resampled, kind.highest)
+    return Evaluation(scores, len(hypotheses), signatures, intervals)
 
 
 def moses_tokenize(lines: Sequence[str], language: str) -> list[str]:
@@ -127,13 +183,18 @@ def moses_tokenize(lines: Sequence[str], language: str) -> list[str]:
     return [tokenizer.tokenize(line, return_str=True, escape=False) for line in lines]
 
 
-def _as_counted(
-    metric: str, tokenize: BleuTokenizer, language: str, *texts: Sequence[str]
-) -> list[Sequence[str]]:
-    """Return the texts as input for a metric: Moses-tokenized for BLEU with `moses`."""
-    if metric == "bleu" and tokenize == "moses":
-        return [moses_tokenize(lines, language) for lines in texts]
-    return list(texts)
+def _of_sacrebleu(tokenize: BleuTokenizer) -> str:
+    return "none" if tokenize == "moses" else tokenize
+
+
+def _prepared(
+    name: str, lowercase: bool, tokenize: BleuTokenizer, language: str, *texts: Sequence[str]
+) -> tuple[Any, ...]:  # a metric and its texts; Python 3.10 has no type for this
+    """Return a metric, and the texts as input for it: Moses-tokenized for BLEU with `moses`."""
+    kind = METRICS[name]
+    if kind.has_tokenizer and tokenize == "moses":
+        texts = tuple(moses_tokenize(lines, language) for lines in texts)
+    return kind.make(lowercase, _of_sacrebleu(tokenize)), *texts
 
 
 @dataclass(frozen=True)
@@ -175,9 +236,10 @@ def compare_texts(
         _check(baseline, each)
         _check(system, each)
     found = {}
-    for name, metric in _metrics(lowercase, tokenize).items():
-        texts = _as_counted(name, tokenize, language, baseline, system, *references)
-        first, second, *right = texts
+    for name in METRICS:
+        metric, first, second, *right = _prepared(
+            name, lowercase, tokenize, language, baseline, system, *references
+        )
         found[name] = _compare(metric, first, second, right, trials)
     return found
 
@@ -214,15 +276,6 @@ def _check(hypotheses: Sequence[str], references: Sequence[str]) -> None:
         raise UserError("nothing to score: the references are empty")
 
 
-def _metrics(lowercase: bool, tokenize: BleuTokenizer) -> dict[str, Metric]:
-    library_tokenizer = "none" if tokenize == "moses" else tokenize
-    return {
-        "bleu": BLEU(lowercase=lowercase, tokenize=library_tokenizer, force=True),
-        "chrf": CHRF(lowercase=lowercase),
-        "ter": TER(case_sensitive=not lowercase),
-    }
-
-
 def _counts(
     metric: Metric, hypotheses: Sequence[str], references: Sequence[Sequence[str]]
 ) -> NDArray[np.float64]:
@@ -239,10 +292,7 @@ def _score_of(metric: Metric, total: NDArray[np.float64]) -> float:
 def _score(
     metric: Metric, hypotheses: Sequence[str], references: Sequence[Sequence[str]], samples: int
 ) -> tuple[float, list[float]]:
-    """Return the score, and the scores of this many bootstrap samples.
-
-    The samples are those that sacrebleu draws; it holds all of them in memory, 80 kB per sentence.
-    """
+    """Return the score, and the scores of this many bootstrap samples, those of sacrebleu."""
     counts = _counts(metric, hypotheses, references)
     if samples:
         metric.n_bootstrap, metric.seed = samples, str(_SEED)  # for the signature

@@ -63,7 +63,7 @@ def main() -> None:
 def scores(path: Path, translator: Translator) -> tuple[float, float]:
     run = open_run(path)
     report = evaluate(translator, run.examples("validation"), run.config.data)
-    return report.all.bleu, report.all.chrf
+    return report.all.scores["bleu"], report.all.scores["chrf"]
 
 
 if __name__ == "__main__":

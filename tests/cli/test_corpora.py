@@ -14,6 +14,7 @@ from sacrebleu.dataset import DATASETS
 from typer.testing import CliRunner
 
 from nmt.cli.app import app
+from nmt.cli.options import TranslatorOptions
 from nmt.config.data import DataConfig
 from nmt.corpus.prepared import Example
 from nmt.corpus.sources.registry import list_corpora
@@ -21,7 +22,7 @@ from nmt.corpus.text.tags import tag_prefix
 from nmt.decoding.translator import Translation
 from nmt.errors import UserError
 from nmt.evaluation.comet import CometScore
-from nmt.evaluation.metrics import LABELS
+from nmt.evaluation.metrics import LEARNED, METRICS
 from nmt.runs.folder import RunFolder
 from nmt.special_tokens import TAGS
 
@@ -122,7 +123,12 @@ def test_several_test_sets_are_reported_in_one_table(trained_run: RunFolder) -> 
     command = ["evaluate", "--run", str(trained_run.path), "--test-set", "first, second"]
     result = runner.invoke(app, command)
     lines = result.stdout.splitlines()
-    assert lines[0].split() == ["test", "set", "sentences", *LABELS.values()]
+    assert lines[0].split() == [
+        "test",
+        "set",
+        "sentences",
+        *(each.label for each in METRICS.values()),
+    ]
     assert [line.split()[:2] for line in lines[1:3]] == [["first", "1"], ["second", "2"]]
     assert "|test:first|lang:en-de|" in result.stdout
     assert "nrefs:2|" in result.stdout
@@ -190,18 +196,18 @@ def echo(monkeypatch: pytest.MonkeyPatch) -> Echo:
     find = lambda paths, weights: [runs[str(path)] for path in paths]  # noqa: E731
     monkeypatch.setattr("nmt.cli.evaluating.find_runs", find)
 
-    def open_translator(runs: list[SimpleNamespace], *_: object, **__: object) -> Echo:
-        opened = copy(translator)  # with the same lists
-        opened.data = runs[0].config.data
-        return opened
+    def opened(options: TranslatorOptions, run: SimpleNamespace) -> Echo:
+        found = copy(translator)  # with the same lists
+        found.data = run.config.data
+        return found
 
-    monkeypatch.setattr("nmt.cli.evaluating.open_translator", open_translator)
-    monkeypatch.setattr("nmt.cli.evaluating._open_comet", lambda *_: translator)
+    monkeypatch.setattr(TranslatorOptions, "open", opened)
+    monkeypatch.setitem(LEARNED, "comet", lambda *_: translator)
     return translator
 
 
 def evaluated(*options: str) -> Result:
-    return runner.invoke(app, ["evaluate", "--run", "NEWS", *options])
+    return runner.invoke(app, ["evaluate", "--run", "NEWS", "--metric", "comet", *options])
 
 
 @pytest.mark.usefixtures("test_sets")
@@ -223,7 +229,6 @@ def test_sources_to_score_can_have_a_tag(echo: Echo, tmp_path: Path) -> None:
 def test_sentences_to_translate_can_have_a_tag(echo: Echo, monkeypatch: pytest.MonkeyPatch) -> None:
     run = pretend_run("news", "chat")
     monkeypatch.setattr("nmt.cli.translating.find_runs", lambda *_: [run])
-    monkeypatch.setattr("nmt.cli.translating.open_translator", lambda *_: echo)
     monkeypatch.setattr(echo, "stream", lambda lines, *_: Echo.stream(echo, lines))
     runner.invoke(app, ["translate", "--tag", "news", "Anna sings.", "Ben reads."])
     assert echo.translated == [f"{TAGS[1]} Anna sings.", f"{TAGS[1]} Ben reads."]

@@ -11,7 +11,7 @@ import pytest
 
 from nmt.corpus.preparing.splitting import sentence_keys
 from nmt.errors import UserError
-from nmt.evaluation.metrics import LABELS
+from nmt.evaluation.metrics import METRICS
 from nmt.runs.folder import RunFolder
 
 from .command_line import PAIR, assert_refused, nmt, text
@@ -79,7 +79,7 @@ def test_comparing_a_run_with_itself_is_not_significant(trained_run: RunFolder) 
     assert "not significant" in printed
     done = nmt(*command, "--json")
     scores = json.loads(done.stdout)
-    assert scores["against"].keys() == LABELS.keys()
+    assert scores["against"].keys() == METRICS.keys()
     for name, comparison in scores["against"].items():
         assert comparison["baseline"] == comparison["system"] == pytest.approx(scores[name])
         assert (comparison["difference"], comparison["p_value"]) == (0, 1)
@@ -106,7 +106,7 @@ def test_an_analysis_follows_the_scores(trained_run: RunFolder) -> None:
     options = ["--run", trained_run.path, "--analyse"]
     lines = text(nmt("evaluate", *options).stdout).splitlines()
     assert lines[0] == "16 sentences"
-    assert lines.index("BLEU by words in the source") == 1 + len(LABELS)
+    assert lines.index("BLEU by words in the source") == 1 + len(METRICS)
     found = json.loads(nmt("evaluate", *options, "--json").stdout)
     analysis = found["analysis"]
     assert sum(group["sentences"] for group in analysis["by_length"]) == 16

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.cli.options import open_translator
+from nmt.cli.options import TranslatorOptions
 from nmt.config.yaml_files import dump_config
 from nmt.runs.folder import RunFolder
 
@@ -219,7 +219,7 @@ def test_a_dash_is_standard_input(trained_run: RunFolder) -> None:
 
 
 def test_the_beam_size_is_passed_on(trained_run: RunFolder) -> None:
-    translator = open_translator([trained_run], "best", 7, "cpu", None, "pytorch")
+    translator = TranslatorOptions(beam_size=7, device="cpu", engine="pytorch").open(trained_run)
     assert translator.decoding.beam_size == 7
 
 

@@ -10,12 +10,11 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
-from nmt.cli.options import open_translator
+from nmt.cli.options import TranslatorOptions
 from nmt.config.config import Config
 from nmt.config.data import DataConfig
 from nmt.config.yaml_files import override_config, parse_config
@@ -84,11 +83,11 @@ def test_only_the_way_there_is_sampled(
 ) -> None:
     asked: list[list[str] | None] = []
 
-    def opened(*arguments: Any, **options: Any) -> Translator:
-        asked.append(options["overrides"])
-        return open_translator(*arguments, **options)
+    def opened(options: TranslatorOptions, run: RunFolder) -> Translator:
+        asked.append(options.set_)
+        return load_translator(run, overrides=options.set_ or [])
 
-    monkeypatch.setattr("nmt.cli.augmenting.open_translator", opened)
+    monkeypatch.setattr(TranslatorOptions, "open", opened)
     run = RunFolder(Path(shutil.copytree(trained_run.path, "run")))
     changes = ["data.source_language=de", "data.target_language=de"]
     changes += ["decoding.temperature=1", "decoding.top_k=3"]

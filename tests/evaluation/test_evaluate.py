@@ -15,7 +15,7 @@ from nmt.decoding.loading import load_translator
 from nmt.decoding.translator import Translation, Translator
 from nmt.errors import UserError
 from nmt.evaluation.evaluate import EvaluationReport, evaluate, read_pairs
-from nmt.evaluation.metrics import LABELS, corpus_bleu
+from nmt.evaluation.metrics import METRICS, corpus_bleu
 from nmt.runs.folder import RunFolder
 
 EVALUATE = "nmt.evaluation.evaluate"
@@ -67,7 +67,7 @@ def test_decomposed_umlauts_of_a_reference_match_unless_text_is_not_normalized(
     examples = [Example("source", normalize("NFD", REFERENCES[2]), False)]
     data = DataConfig.model_validate({"source": "sample", "unicode": unicode})
     found = evaluate(translator_of(REFERENCES[2:]), examples, data)
-    assert (found.all.bleu == pytest.approx(100)) == (unicode != "none")
+    assert (found.all.scores["bleu"] == pytest.approx(100)) == (unicode != "none")
 
 
 def test_the_analysis_gets_the_references_that_were_scored(
@@ -85,10 +85,10 @@ def test_sources_that_are_not_in_train_are_scored_separately() -> None:
     report = evaluated(HYPOTHESES, False, True, False)
 
     assert report.all.sentences == 3
-    assert report.all.bleu == pytest.approx(GOLDEN)
+    assert report.all.scores["bleu"] == pytest.approx(GOLDEN)
     assert report.source_not_in_train is not None
     assert report.source_not_in_train.sentences == 2
-    assert report.source_not_in_train.bleu == pytest.approx(
+    assert report.source_not_in_train.scores["bleu"] == pytest.approx(
         corpus_bleu([HYPOTHESES[0], HYPOTHESES[2]], [REFERENCES[0], REFERENCES[2]])
     )
 
@@ -131,7 +131,7 @@ def test_a_report_is_converted_to_json_and_text() -> None:
     report = evaluated(HYPOTHESES, True, False, False, lowercase=True, tokenize="moses")
 
     tree = report.as_json()
-    assert tree["bleu"] == report.all.bleu
+    assert tree["bleu"] == report.all.scores["bleu"]
     assert tree["sentences"] == 3
     assert tree["engine"] == "ctranslate2"
     assert "translations" not in tree
@@ -153,7 +153,11 @@ def test_the_options_of_scores_apply_to_the_comparison_and_the_analysis(
     )
 
     assert report.against is not None
-    assert report.against["bleu"].baseline == report.against["bleu"].system == report.all.bleu
+    assert (
+        report.against["bleu"].baseline
+        == report.against["bleu"].system
+        == report.all.scores["bleu"]
+    )
     assert analysed == [{**options, "other_references": []}]
 
 
@@ -161,7 +165,7 @@ def test_a_comparison_is_part_of_the_report() -> None:
     report = evaluated(REFERENCES, False, True, False, baseline=translator_of(HYPOTHESES))
 
     against = report.as_json()["against"]
-    assert against.keys() == LABELS.keys()
+    assert against.keys() == METRICS.keys()
     assert against["bleu"] == {
         "baseline": pytest.approx(GOLDEN),
         "system": pytest.approx(100),

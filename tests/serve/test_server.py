@@ -131,14 +131,14 @@ from pathlib import Path
 
 from starlette.testclient import TestClient
 
-from nmt.cli.options import open_translator
+from nmt.decoding.loading import load_translator
 from nmt.runs.folder import RunFolder
 from nmt.serve.app import make_app
 from nmt.serve.served_run import ServedRun
 from nmt.serve.service import Service
 
 folder = RunFolder(Path(sys.argv[1]))
-translator = open_translator([folder], "best", None, None, None, "ctranslate2")
+translator = load_translator(folder, engine="ctranslate2")
 app = make_app(Service([ServedRun("toy", folder, translator, "ctranslate2")]))
 with TestClient(app, base_url="http://localhost") as client:
     body = {"q": "Anna sings today.", "source": "en", "target": "de"}

@@ -11,12 +11,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 from nmt.corpus.text.division import halves, halves_of_run_on
-from nmt.corpus.text.normalization import (
-    UnicodeForm,
-    is_right_to_left,
-    sentence_lengths,
-    tidy,
-)
+from nmt.corpus.text.normalization import UnicodeForm, is_right_to_left, sentence_lengths, tidy
 from nmt.corpus.text.placeholders import (
     PlaceholderRules,
     PlaceholderText,
