@@ -148,7 +148,7 @@ def translate(
     if asked:
         converse(translator, runs[0], n_best, tagged, scores=scores)
         return
-    given = _argument_lines(text) if text else _input_lines(input_)
+    given = "\n".join(text).split("\n") if text else _input_lines(input_)
     lines = (tagged + line for line in given)
     if alignment:
         write_lines(align_lines(translator, lines), output)
@@ -218,10 +218,6 @@ def _is_file(text: str) -> bool:
         return Path(text).is_file()
     except (OSError, ValueError):  # too long for a path
         return False
-
-
-def _argument_lines(texts: list[str]) -> list[str]:
-    return [line for text in texts for line in text.split("\n")]
 
 
 def _input_lines(path: Path | None) -> Iterator[str]:

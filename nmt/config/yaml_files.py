@@ -238,7 +238,8 @@ def describe_fields(which: str = "", nested: bool = False) -> Iterator[tuple[str
         which = _full_name(which, list(fields))
     for name, field in fields.items():
         if not which or f"{name}.".startswith(f"{which}."):
-            yield name, _type_name(field.annotation), _default(field), field.description or ""
+            default = "" if field.default is PydanticUndefined else written(field.default)
+            yield name, _type_name(field.annotation), default, field.description or ""
 
 
 def _full_name(which: str, names: list[str]) -> str:
@@ -473,10 +474,6 @@ def _shorten(value: object) -> str:
     except ValueError:
         return "a number of thousands of digits"
     return text if len(text) <= 60 else text[:57] + "..."
-
-
-def _default(field: FieldInfo) -> str:
-    return "" if field.default is PydanticUndefined else written(field.default)
 
 
 def written(value: object) -> str:

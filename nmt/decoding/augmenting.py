@@ -58,17 +58,14 @@ class Augmentation:
             for line, options in zip(lines, translator.n_best(lines, self.n_best), strict=True)
             for each in options
         ]
-        chrf = self._round_trip([each.text for _, each in found])
-        for (line, each), back in zip(found, chrf, strict=True):
+        texts = [each.text for _, each in found]
+        if self.back:
+            texts = [each.text for each in self.back.translate(texts)]
+        for (line, each), back in zip(found, texts, strict=True):
             reason = self._reason_to_drop(line, each, back)
             counts[reason or "kept"] += 1
             if not reason:
                 yield (each.text, line) if self.translation_first else (line, each.text)
-
-    def _round_trip(self, translations: list[str]) -> Sequence[str]:
-        if self.back is None:
-            return translations
-        return [each.text for each in self.back.translate(translations)]
 
     def _reason_to_drop(self, line: str, translation: Translation, back: str) -> str:
         if not translation.text:

@@ -120,16 +120,8 @@ async def _translate_html(translator: TextTranslator, run: ServedRun, content: b
     return html.encode()
 
 
-async def _translate_srt(translator: TextTranslator, run: ServedRun, content: bytes) -> bytes:
-    return await _translate_subtitles(translator, run, content, vtt=False)
-
-
-async def _translate_vtt(translator: TextTranslator, run: ServedRun, content: bytes) -> bytes:
-    return await _translate_subtitles(translator, run, content, vtt=True)
-
-
 async def _translate_subtitles(
-    translator: TextTranslator, run: ServedRun, content: bytes, vtt: bool
+    vtt: bool, translator: TextTranslator, run: ServedRun, content: bytes
 ) -> bytes:
     text, _ = decode(content)
     read = partial(Subtitles, text, vtt, translator.require_number)
@@ -187,7 +179,11 @@ class _WordFile:
                 texts = list(map(_text_of, stretch))
                 if has_letters("".join(texts)):
                     self.stretches.append(stretch)
-                    raised = [i for i, run in enumerate(stretch) if _is_raised(run)]
+                    raised = [
+                        i
+                        for i, run in enumerate(stretch)
+                        if run.rPr is not None and run.rPr.superscript
+                    ]
                     references = [i for i, text in enumerate(texts) if text == _REFERENCE]
                     self.texts.append(with_superscripts(texts, raised, references))
         except ApiError:
@@ -329,10 +325,6 @@ def _refers_to_comment(element: "BaseOxmlElement") -> bool:
     return {each.tag for each in element} - {_WORD + "rPr"} == {_WORD + "commentReference"}
 
 
-def _is_raised(run: "CT_R") -> bool:
-    return run.rPr is not None and bool(run.rPr.superscript)
-
-
 def _text_of(run: "CT_R") -> str:
     if any(each.tag in _REFERENCES for each in run):
         return _REFERENCE
@@ -379,8 +371,8 @@ def _units(kind: str, content: bytes, languages: tuple[str, str] | None) -> Tran
 Translate = Callable[[TextTranslator, ServedRun, bytes], Awaitable[bytes]]
 KINDS: dict[str, Translate] = {
     ".txt": _translate_txt,
-    ".srt": _translate_srt,
-    ".vtt": _translate_vtt,
+    ".srt": partial(_translate_subtitles, False),
+    ".vtt": partial(_translate_subtitles, True),
     ".html": _translate_html,
     ".htm": _translate_html,
     ".md": _translate_markdown,

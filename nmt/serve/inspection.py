@@ -108,7 +108,7 @@ def spell(tokens: Sequence[str], text: str, before: str = "", after: str = "") -
                 place += 1
             if number == 0:
                 start = place
-            if place >= len(text) or not _alike(text[place], character):
+            if place >= len(text) or plain(text[place]).casefold() != plain(character).casefold():
                 return None
             place += 1
         spans += [(start, place) if place > start else (place, place)] * count
@@ -126,10 +126,6 @@ def _spelled(tokens: Sequence[str]) -> Iterator[tuple[str, int]]:
             for mark in (*_MARKS, " ", *TAGS):
                 token = token.replace(mark, "")
             yield token, 1
-
-
-def _alike(character: str, other: str) -> bool:
-    return plain(character).casefold() == plain(other).casefold()
 
 
 def _belongs_to_no_token(character: str) -> bool:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from typing_extensions import TypedDict
 
@@ -84,8 +84,11 @@ def list_runs(service: "Service") -> list[RunRow]:
             if not summary or summary[0].changed != last_change(run.path):
                 summary = summarize(run), run.config.data
         except (UserError, OSError):
-            if name in service.runs:
-                rows.append(_unreadable(service, name))
+            if served := service.runs.get(name):  # moved, deleted or damaged meanwhile
+                unknown = dict.fromkeys(RunRow.__annotations__)
+                known = {"config": NOTHING, "data": NOTHING, "address": False, "served": True}
+                known |= {"name": name, "source": served.source, "target": served.target}
+                rows.append(cast(RunRow, unknown | known))
             continue
         summaries[run.path] = found, data = summary
         rows.append(
@@ -106,25 +109,6 @@ def list_runs(service: "Service") -> list[RunRow]:
         )
     service.summaries = summaries
     return sorted(rows, key=lambda row: math.inf if row["seconds"] is None else row["seconds"])
-
-
-def _unreadable(service: "Service", name: str) -> RunRow:
-    """Return the row of a served run whose folder was moved, deleted or damaged meanwhile."""
-    served = service.runs[name]
-    return {
-        "name": name,
-        "served": True,
-        "source": served.source,
-        "target": served.target,
-        "address": False,
-        "config": NOTHING,
-        "data": NOTHING,
-        "parameters": None,
-        "updates": None,
-        "bleu": None,
-        "chrf": None,
-        "seconds": None,
-    }
 
 
 def _corpora(data: DataConfig) -> str:

@@ -226,16 +226,8 @@ async def _describe_all(
             "source": source,
             "gap": gaps[number],
             "translations": [
-                {
-                    "text": o.text,
-                    "score": o.score,
-                    "complete": o.complete,
-                    "parts": o.parts,
-                    "in_proportion": o.in_proportion,
-                    "unknown": list(o.unknown),
-                    "from_memory": o.from_memory,
-                }
-                for o in options
+                cast(Option, {name: getattr(each, name) for name in Option.__annotations__})
+                for each in options
             ],
         }
         if body.glossary is not None:
@@ -273,17 +265,10 @@ async def _describe_all(
 def _attention(found: "Inspection") -> Attention:
     # In float64, which prints 0.1234; float32 would become 0.12340000271797180.
     cross, average = (
-        each.astype(float).round(4) for each in (found.cross.weights, found.cross.average)
+        each.astype(float).round(4).tolist() for each in (found.cross.weights, found.cross.average)
     )
-    return {
-        "source_tokens": found.source_tokens,
-        "target_tokens": found.target_tokens,
-        "source_spans": found.source_spans,
-        "target_spans": found.target_spans,
-        "cross": cross.tolist(),
-        "average": average.tolist(),
-        "log_probabilities": found.log_probabilities,
-    }
+    fields = {name: getattr(found, name) for name in Attention.__annotations__ if name != "average"}
+    return cast(Attention, fields | {"cross": cross, "average": average})
 
 
 async def _as_lines(described: AsyncIterator[Sentence], texts: list[int]) -> AsyncIterator[bytes]:

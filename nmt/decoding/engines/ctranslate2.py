@@ -248,7 +248,9 @@ def _load(
         with suppress(ImportError):
             import torch  # noqa: F401  bundles cuBLAS, which CTranslate2 needs but lacks
     used = 1 if name == "cuda" or seed is not None else threads()
-    sharing = min(used, _SHARING) if _is_large(folder) else 1
+    model = folder / "model.bin"
+    is_large = model.is_file() and model.stat().st_size >= _LARGE
+    sharing = min(used, _SHARING) if is_large else 1
     try:
         library = ctranslate2.Translator(
             str(folder),
@@ -275,11 +277,6 @@ def _load(
         ) from None
     _LOG.info("device           %s", device)
     return library
-
-
-def _is_large(folder: Path) -> bool:
-    model = folder / "model.bin"
-    return model.is_file() and model.stat().st_size >= _LARGE
 
 
 def default_compute_type(device: str) -> ComputeType:
