@@ -139,33 +139,43 @@ def test_rm_asks_for_confirmation(run: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert not run.exists()
 
 
-def test_rm_without_a_terminal_deletes_nothing(run: Path) -> None:
-    done = runner.invoke(app, ["rm", "runs/first"])
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["runs/first"], "add --yes"),
+        (["--yes", "runs/first", "precious"], "precious: "),
+        (["--yes", "other"], "other: not deleted"),
+        (["--yes", "project"], "project: not deleted"),
+        (["--yes", "link"], "is a link; delete"),
+        (["--yes", ""], "contains the current folder"),
+        (["--yes", "."], "contains the current folder"),
+        (["--yes", "{here}"], "contains the current folder"),
+    ],
+)
+def test_rm_deletes_nothing_but_runs_and_only_if_told_to(
+    run: Path, names: list[str], message: str
+) -> None:
+    for folder in ("precious", "project", "other"):
+        Path(folder).mkdir()
+    for file in ("project/config.yaml", "other/config.yaml"):
+        Path(file).write_text("model: resnet\n")
+    Path("other/run.json").write_text('{"status": "done"}')
+    Path("link").symlink_to(run)
+    shutil.copytree(run, ".", dirs_exist_ok=True)  # the current folder is a run, too
+    before = sorted(Path().rglob("*"))
+    done = runner.invoke(app, ["rm", *(name.format(here=Path().resolve()) for name in names)])
     assert isinstance(done.exception, UserError)
-    assert "add --yes" in str(done.exception)
-    assert run.exists()
+    assert message in str(done.exception)
+    assert sorted(Path().rglob("*")) == before
+
+
+def test_rm_deletes_a_run_when_its_training_has_ended(run: Path) -> None:
+    with RunFolder(run).held():
+        done = runner.invoke(app, ["rm", "--yes", "runs/first"])
+    assert "another process is training here" in str(done.exception)
+    assert (run / "best.safetensors").exists()
     runner.invoke(app, ["rm", "runs/first", "--yes"])
     assert list(Path("runs").iterdir()) == []
-
-
-def test_rm_deletes_only_runs(run: Path) -> None:
-    Path("precious").mkdir()
-    done = runner.invoke(app, ["rm", "--yes", "runs/first", "precious"])
-    assert "precious: " in str(done.exception)
-    assert run.exists()
-    assert Path("precious").exists()
-
-
-@pytest.mark.parametrize("header", [None, '{"status": "done"}'])
-def test_rm_keeps_a_folder_of_another_program(header: str | None) -> None:
-    Path("project").mkdir()
-    Path("project/config.yaml").write_text("model: resnet\n")
-    if header:
-        Path("project/run.json").write_text(header)
-    before = sorted(Path("project").iterdir())
-    done = runner.invoke(app, ["rm", "--yes", "project"])
-    assert "project: not deleted" in str(done.exception)
-    assert sorted(Path("project").iterdir()) == before
 
 
 def test_rm_deletes_a_run_of_the_first_format_that_is_named_twice(run: Path) -> None:
@@ -173,25 +183,6 @@ def test_rm_deletes_a_run_of_the_first_format_that_is_named_twice(run: Path) -> 
     done = runner.invoke(app, ["rm", "--yes", "runs/first", "runs/first/", str(run.resolve())])
     assert done.exit_code == 0
     assert not run.exists()
-
-
-def test_rm_keeps_the_current_folder_and_links(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    Path("link").symlink_to(run)
-    done = runner.invoke(app, ["rm", "--yes", "link"])
-    assert "is a link; delete" in str(done.exception)
-    assert Path("link").is_symlink()
-    monkeypatch.chdir(run)
-    for name in ("", ".", str(Path().resolve())):
-        done = runner.invoke(app, ["rm", "--yes", name])
-        assert "contains the current folder" in str(done.exception)
-    assert Path("best.safetensors").exists()
-
-
-def test_rm_refuses_a_run_in_training(run: Path) -> None:
-    with RunFolder(run).held():
-        done = runner.invoke(app, ["rm", "--yes", "runs/first"])
-    assert "another process is training here" in str(done.exception)
-    assert (run / "best.safetensors").exists()
 
 
 def test_a_name_without_its_folder_is_answered_with_the_path(run: Path) -> None:

