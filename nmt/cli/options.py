@@ -88,7 +88,7 @@ def load(config: str, overrides: list[str] | None) -> "Config":
 
 @dataclass(frozen=True)
 class TranslatorOptions:
-    """How to load translators: the options that most commands that translate have in common."""
+    """How to load a translator: the options of the commands that translate."""
 
     config: Annotated[
         str | None,
@@ -177,9 +177,9 @@ class TranslatorOptions:
 
 
 def with_translator_options(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command options of `TranslatorOptions`, which it gets as one argument, `options`.
+    """Add options of `TranslatorOptions` to a command, which receives them as `options`.
 
-    names: of those that it has besides the beam size, the weights, the device and --set
+    names: the fields to offer besides `beam_size`, `weights`, `device` and `set_`
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:

@@ -43,6 +43,7 @@ from nmt.export.published import (
     language_code,
     other_model,
     read_pieces,
+    reading,
     require_numbers,
     validated,
 )
@@ -104,7 +105,8 @@ def import_run(folder: Path, run: Path, address: str | None = None) -> RunFolder
     """
     if run.exists():
         raise UserError(f"{run}: exists already; name another folder with --run")
-    original = _read_original(folder)
+    is_marian = (folder / DECODER).is_file() and not (folder / "config.json").is_file()
+    original = read_marian(folder) if is_marian else _read_transformers(folder)
     _require_supported(original.file, original.settings)
     try:
         run.parent.mkdir(parents=True, exist_ok=True)
@@ -125,12 +127,6 @@ def require_marian(folder: Path) -> None:
     kind = one_line(str(read_json_object(file).get("model_type", "marian")))[:50]
     if kind != "marian":
         raise other_model(file, f"it is a model of the kind {_OTHERS.get(kind, kind)}")
-
-
-def _read_original(folder: Path) -> Original:
-    if (folder / DECODER).is_file() and not (folder / "config.json").is_file():
-        return read_marian(folder)
-    return _read_transformers(folder)
 
 
 def _read_transformers(folder: Path) -> Original:
@@ -169,12 +165,8 @@ def _read_transformers(folder: Path) -> Original:
 
 def read_json_object(path: Path) -> dict[str, Any]:
     """Read a JSON file without its nulls; raises `UserError` if it is not an object."""
-    try:
+    with reading(path, "not JSON", ValueError, RecursionError):
         content = json.loads(read_small(path))
-    except OSError as error:
-        raise damaged(path, error.strerror or "damaged") from None
-    except (ValueError, RecursionError):
-        raise damaged(path, "not JSON") from None
     if not isinstance(content, dict):
         raise damaged(path, "not an object in braces")
     return {name: value for name, value in content.items() if value is not None}
@@ -326,12 +318,8 @@ class _Vocabulary:
 
 
 def _read_numbers(path: Path, size: int) -> dict[str, int]:
-    try:
+    with reading(path, "not JSON", ValueError, RecursionError):
         numbers = json.loads(read_small(path, _LARGEST_VOCABULARY))
-    except OSError as error:
-        raise damaged(path, error.strerror or "damaged") from None
-    except (ValueError, RecursionError):
-        raise damaged(path, "not JSON") from None
     return require_numbers(path, numbers, size)
 
 

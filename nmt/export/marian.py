@@ -36,6 +36,7 @@ from nmt.export.published import (
     language_code,
     other_model,
     read_pieces,
+    reading,
     require_numbers,
     validated,
 )
@@ -153,17 +154,14 @@ def _inside(folder: Path, name: str) -> Path:
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:
-    try:
-        return _parsed(path, read_small(path))
-    except OSError as error:
-        raise damaged(path, error.strerror or "damaged") from None
+    with reading(path, "not YAML"):
+        text = read_small(path)
+    return _parsed(path, text)
 
 
 def _parsed(path: Path, text: bytes) -> dict[str, Any]:
-    try:
+    with reading(path, "not YAML", yaml.YAMLError, ValueError, RecursionError):
         content = yaml.safe_load(text)
-    except (yaml.YAMLError, UnicodeError, ValueError, RecursionError):
-        raise damaged(path, "not YAML") from None
     if not isinstance(content, dict):
         raise damaged(path, "not YAML with names and values")
     return content
@@ -209,16 +207,12 @@ def _read_numbers(path: Path) -> dict[str, int]:
     The keys stay as written: `yes`, `~` and `1` are pieces.
     """
     numbers: dict[str, int] = {}
-    try:
+    with reading(path, "not a vocabulary", yaml.YAMLError, ValueError, RecursionError):
         text = read_small(path, _LARGEST_VOCABULARY)
         loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
         scalars = [x.value for x in yaml.parse(text, loader) if isinstance(x, yaml.ScalarEvent)]
         for piece, number in zip(scalars[0::2], scalars[1::2], strict=True):
             numbers[piece] = int(number)
-    except OSError as error:
-        raise damaged(path, error.strerror or "damaged") from None
-    except (yaml.YAMLError, UnicodeError, ValueError, RecursionError):
-        raise damaged(path, "not a vocabulary") from None
     return numbers
 
 

@@ -4,8 +4,8 @@
 """
 
 import re
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -115,6 +115,17 @@ def damaged(path: Path, reason: str) -> UserError:
     return UserError(f"{path}: cannot be read: {reason}; download the model again")
 
 
+@contextmanager
+def reading(path: Path, otherwise: str, *errors: type[Exception]) -> Iterator[None]:
+    """Make a `UserError` of the errors of reading a file: the system's, and `errors`."""
+    try:
+        yield
+    except OSError as error:
+        raise damaged(path, error.strerror or "damaged") from None
+    except errors:
+        raise damaged(path, otherwise) from None
+
+
 def other_model(file: Path, reasons: str) -> UserError:
     """Return the error for a model of another architecture."""
     return UserError(
@@ -124,13 +135,10 @@ def other_model(file: Path, reasons: str) -> UserError:
 
 
 def read_pieces(path: Path) -> Any:
-    """Read a SentencePiece model; raises `UserError` if it is none of subwords."""
-    try:
+    """Read a SentencePiece model; raises `UserError` unless it is one of subwords."""
+    # protobuf's errors have no public base class.
+    with reading(path, "not a SentencePiece model", Exception):
         model = ModelProto.FromString(read_small(path, LARGEST_MODEL))
-    except OSError as error:
-        raise damaged(path, error.strerror or "damaged") from None
-    except Exception:  # protobuf's errors have no public base class
-        raise damaged(path, "not a SentencePiece model") from None
     if model.trainer_spec.model_type not in KINDS:
         raise damaged(path, "neither a BPE nor a unigram model")
     return model

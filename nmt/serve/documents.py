@@ -268,7 +268,7 @@ def _read_notes(document: "Document") -> "list[tuple[OpcPart, BaseOxmlElement]]"
 
 
 def _change_language(root: "BaseOxmlElement", source: str, target: str) -> None:
-    """Change the language of proofing, as in `<w:lang w:val="en-US"/>`."""
+    """Change the proofing language, as in `<w:lang w:val="en-US"/>`."""
     for element in root.iter(_WORD + "lang"):
         for name in ("val", "eastAsia", "bidi"):
             given = element.get(_WORD + name, "").partition("-")[0].lower()
