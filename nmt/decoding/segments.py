@@ -19,14 +19,14 @@ from nmt.corpus.preparing.report import PreparationReport
 from nmt.corpus.text.cleaning import Cleaner
 from nmt.corpus.text.languages import two_letters
 from nmt.corpus.text.parts import Part, Splitter, TextRules
-from nmt.corpus.text.placeholders import count_missing_placeholders
+from nmt.corpus.text.placeholders import WORD, count_missing_placeholders
 from nmt.corpus.text.sentences import SplitText, split_sentences
 from nmt.corpus.text.tags import split_prefix
 from nmt.corpus.text.target_words import TargetWords
 from nmt.corpus.tokenizers.tokenizers import Tokenizers
 from nmt.corpus.tokenizers.words import WordTokenizer
 from nmt.decoding.engines.interface import Constraints
-from nmt.decoding.glossary import Glossary, Term
+from nmt.decoding.glossary import Glossary, Match, Term
 from nmt.errors import UserError
 from nmt.special_tokens import EOS, NUMBERS, PLACEHOLDERS, SPECIALS, UNK
 
@@ -188,8 +188,9 @@ class Segmenter:
         if not self._glossary:
             return (), part
         terms: dict[Term, TermConstraint] = {}
-        written = dict(part.written)
+        written: dict[str, str] = {}
         for match in self._glossary.find(part.raw):
+            part = self._with_one_placeholder(part, match)
             own = re.compile(rf"(?<!\w){re.escape(match.text)}(?!\w)")
             marks = [
                 mark
@@ -214,7 +215,29 @@ class Segmenter:
                 terms[match.term] = TermConstraint(
                     match.term, forms, fitting, preferred, is_plural, attached, forbidden
                 )
-        return tuple(terms.values()), replace(part, written=written)
+        return tuple(terms.values()), replace(part, written={**part.written, **written})
+
+    def _with_one_placeholder(self, part: Part, match: Match) -> Part:
+        """Return the part with a single placeholder for a term of several words, some unknown.
+
+        Otherwise the translation would have to contain these words as well as the term's own.
+        """
+        marks = {word: mark for mark, word in part.words.items()}
+        read = WORD.sub(lambda word: marks.get(word[0], word[0]), match.text)
+        inner = [mark for mark in marks.values() if mark in read]
+        times = part.cased.count(read)
+        elsewhere = any(part.cased.count(mark) != times * read.count(mark) for mark in inner)
+        if not inner or len(read) == 1 or not match.term.targets or elsewhere:
+            return part
+        first, *others = inner
+        text = part.text.replace(read if read in part.text else read.lower(), first)
+        words, written = (
+            {mark: word for mark, word in each.items() if mark not in others} | {first: match.text}
+            for each in (part.words, part.written)
+        )
+        cased = part.cased.replace(read, first)
+        tokens = self._tokenizers.source.encode(text)[: self.rules.room]
+        return replace(part, cased=cased, text=text, tokens=tokens, words=words, written=written)
 
     def _is_known(self, form: str) -> bool:
         return not (self._target_words and self._target_words.count_new(form, ""))

@@ -847,6 +847,22 @@ def test_a_term_that_is_a_hidden_word_replaces_its_placeholder(carrying, transla
     assert "Lieder" in trace.target
 
 
+def test_a_term_of_several_words_some_hidden_has_a_single_placeholder(carrying, translator):
+    first, second = PLACEHOLDERS[:2]
+    search = says(carrying, f"{first} singt {second}.")
+    made = with_terms(
+        translator(carrying, search=search, pytorch=search), "anna song\tLied", "Öre\t="
+    )
+
+    found = made.translate(["Öre sings anna songs today", "Öre sings anna songs, songs"])
+
+    assert found[0].text == "Öre singt Lieder."
+    assert not found[0].missing_terms
+    read = {carrying.source.decode(ids) for ids in search.sources}
+    assert read == {f"{first} sings {second} today", f"{first} sings anna {second}, {second}"}
+    assert [str(term) for term in found[1].missing_terms] == ["anna song → Lied"]
+
+
 def test_a_term_within_a_hidden_name_replaces_its_part(carrying, translator):
     search = says(carrying, f"{PLACEHOLDERS[0]} singt.")
     made = with_terms(translator(carrying, search=search, pytorch=search), "Öre\tErz")
