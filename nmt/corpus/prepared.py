@@ -7,7 +7,7 @@ validation.jsonl, test.jsonl   raw text: {"source", "reference", "source_in_trai
 kept_out.jsonl        the pairs that earlier runs held out, if tokenizer.run is set
 joint.model and target.model, or source.vocabulary.json, …   the tokenizers
 known_words.json      the words of the training sources, if data.placeholders is set
-rare_names.json       names that are rare in training, and always replaced, likewise
+rare_names.json       rare names, which are always replaced, if data.placeholders is set
 casing.json           the capitalization of the training targets, if data.restore_case is set
 frequent_words.json   words of each side that occur at least 5 times in training
 train.target.keys     int64, sorted hashes of the training targets

@@ -129,7 +129,9 @@ class Glossary:
                 term = self._index.get(key)
                 if term and _agrees(term, written):
                     number = self._number(key[-1], term)
-                    if number == "singular" and not _is_determined(words[:place]):
+                    if number == "singular" and not _is_determined(
+                        words[max(0, place - _NEAR) : place]
+                    ):
                         number = None
                     found.append(Match(term, written, start, number))
                     place += length
@@ -213,10 +215,9 @@ class Glossary:
 
 
 def _is_determined(before: list[str]) -> bool:
-    """Return whether what stands before a noun says that it is a single thing."""
-    near = before[-_NEAR:]
-    has_genitive = any(pair in _GENITIVE for pair in pairwise(near))
-    return has_genitive or not _DETERMINERS.isdisjoint(near)
+    """Return whether the words just before a noun say that it is a single thing."""
+    has_genitive = any(pair in _GENITIVE for pair in pairwise(before))
+    return has_genitive or not _DETERMINERS.isdisjoint(before)
 
 
 def _with_capitals(forms: list[str]) -> list[str]:

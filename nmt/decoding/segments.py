@@ -200,7 +200,10 @@ class Segmenter:
             if marks and match.term.targets:  # its placeholder becomes the translation
                 number = match.number if match.number == "plural" else None
                 form = self._glossary.forms(match, number)[0]
-                written |= {mark: form.join(own.split(part.words[mark])) for mark in marks}
+                written |= {
+                    mark: form.join(own.split(written.get(mark, part.words[mark])))
+                    for mark in marks
+                }
             else:
                 forms, fitting = (
                     tuple(dict.fromkeys(map(self._cleaner.target, self._glossary.forms(match, x))))
@@ -209,8 +212,10 @@ class Segmenter:
                 attached = match.start > 0 and not part.raw[match.start - 1].isspace()
                 forbidden = tuple(map(self._cleaner.target, self._glossary.forbidden(match)))
                 is_plural = match.number == "plural"
-                if (other := terms.get(match.term)) and other.is_plural != is_plural:
-                    fitting, is_plural = forms, False
+                if other := terms.get(match.term):
+                    fitting = tuple(dict.fromkeys(other.fitting + fitting))
+                    is_plural = is_plural and other.is_plural
+                    attached = attached or other.attached
                 preferred = tuple(filter(self._is_known, fitting)) or fitting
                 terms[match.term] = TermConstraint(
                     match.term, forms, fitting, preferred, is_plural, attached, forbidden

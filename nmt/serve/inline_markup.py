@@ -39,7 +39,7 @@ class Token(NamedTuple):
 
 
 def tokens_in(text: str, escape: Callable[[str], str]) -> Iterator[Token]:
-    """Yield the pieces of a text in which tags are text, such as that of a web page.
+    """Yield the pieces of a text that contains tags as characters, such as the source of a page.
 
     These are its tags, what programs fill in, such as %s, and the rest. escape: writes a text as
     the file does

@@ -791,6 +791,14 @@ def test_a_plural_may_stand_for_a_singular_and_a_term_in_both_numbers_fits_in_an
     assert bound.asked == []
 
 
+def test_a_term_in_both_numbers_may_be_written_in_either(subwords, translator):
+    bound = says(subwords, "Ben liest Buch.")
+    made = translator(subwords, search=says(subwords, "Ben."), pytorch=bound)
+    with_terms(made, "book\tBuch").translate(["Ben reads books or a book or the book."])
+    [(_, constraints)] = bound.asked
+    assert {"Buch", "Bücher"} <= {subwords.target.decode(ids) for ids in constraints.phrases[0][0]}
+
+
 def test_forms_that_the_training_text_lacks_are_written_only_if_there_is_no_other(
     subwords, translator
 ):
@@ -845,6 +853,14 @@ def test_a_term_that_is_a_hidden_word_replaces_its_placeholder(carrying, transla
     assert trace.text == "Öre singt Lieder."
     assert "songs" in trace.source
     assert "Lieder" in trace.target
+
+
+def test_two_terms_within_a_hidden_name_replace_their_parts(carrying, translator):
+    search = says(carrying, f"{PLACEHOLDERS[0]} singt.")
+    made = translator(carrying, search=search, pytorch=search)
+    assert with_terms(made, "Öre\tErz", "Zoë\tZoe").translate(["Zoë Öre sings"])[0].text == (
+        "Zoe Erz singt."
+    )
 
 
 def test_a_term_of_several_words_some_hidden_has_a_single_placeholder(carrying, translator):

@@ -243,8 +243,7 @@ class PlaceholderRules:
 
     def _in_target(self, word: str) -> str:
         """Return a name as the target writes it; a German noun gets its capital."""
-        written = self._written.get(word.lower(), word)
-        return word if written.islower() else written
+        return self._written.get(word.lower(), word)
 
     def _with_whole_names(self, replaced: PlaceholderText) -> str:
         """Replace names of several words with one placeholder each, or the model may divide them.

@@ -134,9 +134,12 @@ class TrainingPlaceholders:
             and count >= _MOSTLY * max(in_source[word], in_target[word])
             and (not only_names or capitals[word] >= _MOSTLY * in_source[word])
         }
-        self._rare = {word for word in self.names if in_source[word] < _RARE}
         most_frequent_last = sorted(forms, key=forms.__getitem__)
         written = {form.lower(): form for form in most_frequent_last}
+        # Words in lower case, such as "relevant", have endings that a placeholder cannot have.
+        self._rare = {
+            word for word in self.names if in_source[word] < _RARE and not written[word].islower()
+        }
         self._written = {written[name] for name in self._rare}
         self._numbers = with_numbers >= FEWEST_NUMBERS if numbers is None else numbers
 

@@ -166,11 +166,11 @@ def test_a_name_that_one_of_two_corpora_has_often_is_known() -> None:
 @pytest.mark.parametrize("typed", ["zoë", "Zoë", "ZOË"])
 def test_rare_names_are_written_as_in_training(typed: str) -> None:
     rare = PlaceholderRules(
-        frozenset(["sings"]), False, ("en", "de"), None, frozenset(["Zoë", "bitter"])
+        frozenset(["sings"]), False, ("en", "de"), None, frozenset(["Zoë", "Sauna"])
     )
-    replaced = rare.insert(f"{typed} sings Bitter")
+    replaced = rare.insert(f"{typed} sings sauna")
     assert replaced.text == f"{A} sings {B}"
-    assert replaced.written == {A: "Zoë", B: "Bitter"}
+    assert replaced.written == {A: "Zoë", B: "Sauna"}
 
 
 def test_words_are_lower_case_runs_of_letters() -> None:
@@ -218,6 +218,12 @@ def test_rare_names_are_always_hidden_and_not_known() -> None:
     assert {in_order(source) for source, _ in drawn} == {f"{A} and Tom", f"{A} and {B}"}
     known = inserter.known(["tom", "zoe", "is"])
     assert (known.words, known.names) == ({"tom", "is"}, {"Zoe"})
+
+
+def test_rare_words_in_lower_case_are_known() -> None:
+    inserter = TrainingPlaceholders([("Relevant is Zoe", "relevant ist Zoe")], False, 1)
+    known = inserter.known(["relevant", "is", "zoe"])
+    assert (known.words, known.names) == ({"relevant", "is"}, {"Zoe"})
 
 
 def test_the_seed_determines_the_draws() -> None:
