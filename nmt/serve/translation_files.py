@@ -133,10 +133,12 @@ class _XmlFile:
                 return
         elif not self._is_wanted:
             return
-        elif _inherited("translate", unit, around) != "no":
-            preserved = _inherited("xml:space", unit, around) == "preserve"
-            take = self._take_xliff_1 if unit.local == "trans-unit" else self._take_xliff_2
-            take(unit, preserved)
+        else:
+            self._is_translated |= _has_translation(unit)
+            if _inherited("translate", unit, around) != "no":
+                preserved = _inherited("xml:space", unit, around) == "preserve"
+                take = self._take_xliff_1 if unit.local == "trans-unit" else self._take_xliff_2
+                take(unit, preserved)
         self.kept += len(self.slots) == before
 
     def _side(self, code: str) -> Literal[0, 1] | None:
@@ -211,19 +213,17 @@ class _XmlFile:
         source, target = unit.child("source"), unit.child("target")
         status = unit.attribute("status")  # of memoQ
         locked = unit.attribute("locked").lower() not in ("", "no", "false", "unlocked")
-        is_header = unit.attributes.get("restype") == GETTEXT_HEADER
-        if source is None or unit.attributes.get("approved") == "yes" or locked or is_header:
+        approved = unit.attributes.get("approved") == "yes"
+        if source is None or approved or locked or _is_header(unit):
             return
-        if target and not _is_empty(target):
-            self._is_translated |= target.text != source.text
-            if not (status or target.attributes.get("state") or copied):
-                self._copies.append((unit, preserved))
+        state = status or (target.attributes.get("state", "") if target else "")
+        if target and not (_is_empty(target) or state or copied):
+            self._copies.append((unit, preserved))
         divided = unit.child("seg-source")
         parts = _segments(divided) if divided else {}
         if divided is not None and parts:
             self._take_divided(unit, divided, parts, target, preserved, copied)
             return
-        state = status or (target.attributes.get("state", "") if target else "")
         if not _is_open(source, target, "new" if copied else state):
             return
         slot = self._slot(source, preserved)
@@ -264,7 +264,7 @@ class _XmlFile:
                 continue
             if filled and number not in filled:
                 continue
-            if _is_open(part, filled.get(number), "new" if copied else state):
+            if _is_open(part, filled.get(number), state or ("new" if copied else "")):
                 slots[number] = self._slot(part, preserved)
         if not slots:
             return
@@ -393,6 +393,19 @@ def _is_empty(element: Element) -> bool:
     return not element.text.strip() and not any(
         next(element.within(name), None) for name in _SINGLE | _OPENING | _CLOSING
     )
+
+
+def _is_header(unit: Element) -> bool:
+    """Return whether a unit holds the header of a PO file that was converted to XLIFF."""
+    return unit.attributes.get("restype") == GETTEXT_HEADER
+
+
+def _has_translation(unit: Element) -> bool:
+    """Return whether a unit of XLIFF 1.2 has a target that is not a copy of its source."""
+    source, target = unit.child("source"), unit.child("target")
+    if source is None or target is None or _is_empty(target) or _is_header(unit):
+        return False
+    return target.text != source.text
 
 
 def _inherited(name: str, unit: Element, around: list[Element]) -> str:

@@ -99,6 +99,20 @@ XLIFF = {
             + unit("<source>Open</source><target>Öffnen</target>")
         ),
     ),
+    "copies without a state beside a translation that is approved": (
+        "a.xlf",
+        xliff(
+            unit(f"{SOURCE}<target>Save the file</target>")
+            + unit("<source>Open</source><target>Öffnen</target>", ' approved="yes"')
+        ),
+    ),
+    "copies without a state beside a translation that is not to be changed": (
+        "a.xlf",
+        xliff(
+            unit(f"{SOURCE}<target>Save the file</target>")
+            + unit("<source>Open</source><target>Öffnen</target>", ' translate="no"')
+        ),
+    ),
     "copies without a state beside empty targets": (
         "a.xlf",
         xliff(
@@ -165,6 +179,15 @@ XLIFF = {
             '<target><mrk mtype="seg" mid="1">Eins.</mrk> <mrk mtype="seg" mid="2"⟪ /⟫>⟦TWO.</mrk>⟧'
             "</target>",
             f'<sdl:seg id="1" conf="Translated"/><sdl:seg id="2"{DRAFT}/>',
+        ),
+    ),
+    "Trados, copies, one of which is approved": (
+        "a.sdlxliff",
+        trados(
+            f"<source>Hotel. Two.</source><seg-source>{segmented('Hotel.', 'Two.')}</seg-source>"
+            '<target><mrk mtype="seg" mid="1">Hotel.</mrk> <mrk mtype="seg" mid="2">⟪Two.⟫⟦TWO.⟧'
+            "</mrk></target>",
+            f'<sdl:seg id="1" conf="ApprovedTranslation"/><sdl:seg id="2"{DRAFT}/>',
         ),
     ),
     "Trados, locked segment": (
