@@ -276,10 +276,10 @@ def _parser(path: Path, events: list[Event], data: bytes | None = None) -> expat
         depth -= 1
         add(make(Event, ("end", name, nothing, nowhere if data is None else place(False))))
 
-    def comment(end: bytes) -> None:
+    def comment(opening: bytes, end: bytes) -> None:
         assert data is not None
         start = parser.CurrentByteIndex
-        stop = data.find(end, start + 2) + len(end)
+        stop = data.find(end, start + len(opening)) + len(end)
         events.append(Event("comment", "", {}, (start, stop)))
 
     def refuse_entity(name: str, *_: object) -> None:
@@ -301,8 +301,8 @@ def _parser(path: Path, events: list[Event], data: bytes | None = None) -> expat
     parser.UseForeignDTD(True)  # which is not loaded, but then undeclared entities are no errors
     parser.SkippedEntityHandler = undeclared
     if data is not None:
-        parser.CommentHandler = lambda _: comment(b"-->")
-        parser.ProcessingInstructionHandler = lambda *_: comment(b"?>")
+        parser.CommentHandler = lambda _: comment(b"<!--", b"-->")
+        parser.ProcessingInstructionHandler = lambda *_: comment(b"<?", b"?>")
     return parser
 
 

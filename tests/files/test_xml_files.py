@@ -139,10 +139,10 @@ def test_elements_know_what_is_around_them() -> None:
 
 
 def test_comments_have_their_places() -> None:
-    document = XmlDocument(Path("a.xml"), b"<a><b>c<!-- d\x07-->e<?f g?></b></a>")
+    document = XmlDocument(Path("a.xml"), b"<a><b>c<!-- d\x07-->e<?f g?><!-->--></b></a>")
     [(element, _)] = document.elements(["b"])
     inside = [x if isinstance(x, str) else document.raw(x.start, x.end) for x in element.children]
-    assert inside == ["c", "<!-- d\x07-->", "e", "<?f g?>"]
+    assert inside == ["c", "<!-- d\x07-->", "e", "<?f g?>", "<!-->-->"]
 
 
 def test_entities_of_other_files_are_refused_in_a_document() -> None:
