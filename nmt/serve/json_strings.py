@@ -9,7 +9,6 @@ from nmt.serve.errors import ApiError
 from nmt.serve.formatting import Formatted, has_letters
 
 _MOST_OPEN = 500  # brackets
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]')
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _KEY = re.compile(r"\s*:")
@@ -56,8 +55,15 @@ class JsonStrings:
         self._source = source
         self._spans = []
         self.texts = []
-        key = ""
-        for found in _STRING.finditer(source):
+        key = ""  # the last one, also of the strings in a list
+        outer: list[str] = []  # of what is around each open bracket
+        for found in _TOKEN.finditer(source):
+            if found[0] in "[{":
+                outer.append(key)
+                continue
+            if found[0] in "]}":
+                key = outer.pop()
+                continue
             text = json.loads(found[0])
             if _KEY.match(source, found.end()):
                 key = text

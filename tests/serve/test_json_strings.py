@@ -48,6 +48,11 @@ def test_names_of_a_program_under_certain_keys_stay() -> None:
     assert JsonStrings(json.dumps(tree)).texts == ["Type", "en", "the id"]
 
 
+def test_a_key_concerns_its_own_value_only() -> None:
+    tree = [{"type": "button"}, "hello", {"icon": ["chevron-left", {"id": "a"}, "close"]}, "bye"]
+    assert JsonStrings(json.dumps(tree)).texts == ["hello", "bye"]
+
+
 def test_keys_numbers_and_spaces_stay() -> None:
     source = '{\n\t"Good day" :"Good \\"day\\"\\n",\r\n  "n": [1.50e3, true, null, "One"]\n}\n'
     found = JsonStrings(source)
