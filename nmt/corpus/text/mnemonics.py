@@ -6,12 +6,13 @@ They are marked by a sign: "&Save" (Qt, Windows), "_Save" (GTK), "~Save" (LibreO
 import re
 
 _LONGEST = 200  # characters of a text with a mnemonic
+_MOST_WORDS = 3  # of a text in which _ or ~ marks a small letter at the start of a word
 _DOUBLED = "&&"  # stands for the sign itself
 _MARKED = re.compile(
     # At the start of a word, but not in an entity or a parameter of an address ...
     r"(?<![^\s(\[\"'“„«>])(?:&(?!\w+[;=])|[_~])(?=[^\W\d_])"
-    # ... or within a word that begins with a capital, such as "E_xit".
-    r"|(?<=[a-zäöüß])[&_](?=[a-zäöüß]+\b)|(?<=\b[A-ZÄÖÜ])[&_](?=[a-zäöüß]+\b)"
+    # ... or within a word that begins with a capital, such as "E_xit", but not "Q&a".
+    r"|(?<=[a-zäöüß])[&_](?=[a-zäöüß]+\b)|(?<=\b[A-ZÄÖÜ])[&_](?=[a-zäöüß]{2,}\b)"
 )
 _CAPITALIZED = re.compile(r"(?:^|.*[^\w])[A-ZÄÖÜ][a-zäöüß]*", re.DOTALL)
 _WORD_START = re.compile(r"(?<!\w)[^\W_]")
@@ -28,22 +29,18 @@ def find_mnemonic(text: str) -> int | None:
     found = [
         match.start()
         for match in _MARKED.finditer(text.replace(_DOUBLED, "  "))
-        if not text[match.start() - 1 : match.start()].isalpha()
-        or _CAPITALIZED.fullmatch(text[: match.start()])
+        if _is_mnemonic(text, match.start())
     ]
     if len(found) != 1 or text.replace(_DOUBLED, "").count(text[found[0]]) > 1:
         return None
     return found[0]
 
 
-def without_mnemonic(text: str) -> str:
-    """Return a text without the sign that marks a letter.
-
-    >>> without_mnemonic("Save &As")
-    'Save As'
-    """
-    place = find_mnemonic(text)
-    return text if place is None else text[:place] + text[place + 1 :]
+def _is_mnemonic(text: str, place: int) -> bool:
+    if text[place - 1 : place].isalpha():
+        return bool(_CAPITALIZED.fullmatch(text[:place]))
+    # In sentences also an identifier, such as _timeout, or "about", as in ~ten.
+    return text[place] == "&" or text[place + 1].isupper() or len(text.split()) <= _MOST_WORDS
 
 
 def place_for_mnemonic(translation: str, letter: str) -> int | None:
