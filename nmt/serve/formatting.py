@@ -28,7 +28,7 @@ Span = tuple[int, int]  # first character, and the one after the last
 _MOST_LINKS = 1_000_000
 _SYMBOL = re.compile(r"[A-Z][a-z]?(?![^\W\d_])")  # of a chemical element
 _ORDINAL = re.compile(r"\d(st|nd|rd|th)")
-_FORMULA = re.compile(r"\w*\d\w*")  # such as H2O
+_FORMULA = re.compile(r"(?<!\w)[^\W\d]*\d\w*")  # such as H2O; takes linear time
 _WORD = re.compile(r"[^\W\d_]+|\d+|[^\w\s]+|_+")
 
 
