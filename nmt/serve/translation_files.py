@@ -217,7 +217,8 @@ class _XmlFile:
         if source is None or approved or locked or _is_header(unit):
             return
         state = status or (target.attributes.get("state", "") if target else "")
-        if target and not (_is_empty(target) or state or copied):
+        confirmed = unit.attribute("confirmed") == "1"  # of Memsource
+        if target and not (_is_empty(target) or state or confirmed or copied):
             self._copies.append((unit, preserved))
         divided = unit.child("seg-source")
         parts = _segments(divided) if divided else {}

@@ -263,6 +263,13 @@ XLIFF = {
             'srcLang="en"⟦ trgLang="de"⟧',
         ),
     ),
+    "Memsource, a confirmed copy": (
+        "a.mxliff",
+        xliff(
+            unit(f"{SOURCE}<target>Save the file</target>", ' m:confirmed="1" m:locked="false"'),
+            root=' xmlns:m="http://www.memsource.com/mxlf/2.0"',
+        ),
+    ),
     "Memsource": (
         "a.mxliff",
         xliff(
