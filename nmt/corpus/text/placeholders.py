@@ -80,7 +80,8 @@ _NUMBER = re.compile(
     r"(?:\+\d{1,3}|\(?0\d{1,6}\)?)(?:[ /-]\(?\d+\)?)+|\(\d{3}\) ?\d{3}-\d{4}"  # telephone
     r"|\d+(?:[ -]\d{3,4}){2,}(?: \d{1,2})?(?!\d)"
     r"|\+?\d+(?:[.,:/x×–—'-]\d+)*[½¼¾]?|[½¼¾])"
-    rf"(?P<unit>\s?[%‰€]|\s?°(?:\s?[CF]\b)?|\s?(?:{_UNITS})(?![\w²³])|\s[mgl](?!\w))?"
+    r"(?(currency)|(?P<unit>"  # m after a currency is no metre
+    rf"\s?[%‰€]|\s?°(?:\s?[CF]\b)?|\s?(?:{_UNITS})(?![\w²³])|\s[mgl](?!\w))?)"
 )
 _COMMON_PUNCTUATION = ".,;:!?'\"()[]-"  # part of the sentence, not a thing in it
 _SHORT = re.compile(r"\d{1,4}|\d\d?:\d\d")
@@ -111,7 +112,7 @@ def numbers_of(text: str, source: str, target: str) -> Iterator[Number]:
             continue  # 20 Uhr is 8 p.m.
         start, currency, unit = match.start(), match["currency"] or "", match["unit"] or ""
         sign = text[start : match.start("currency") if currency else match.start("figures")]
-        if currency and _MAGNITUDE.match(after):  # $5 million
+        if currency and _MAGNITUDE.match(after):  # $5 million, $5 m
             start, currency, sign = match.start("figures"), "", ""
         if (source, target) not in (("en", "de"), ("de", "en")):
             yield Number(start, match.end(), text[start : match.end()])

@@ -179,6 +179,7 @@ NUMBERS_IN_GERMAN = [
     ("less than 2.5 kWh", "Weniger als 2,5 kWh"),
     ("less than 80 m² or 3 m", "Weniger als 80 m² oder 3 m"),
     ("Henry has 16 GB", "Henry hat 16 GB"),
+    ("it costs $5 GB", "Es kostet 5 $ GB"),
     ("Henry has 1,2,3", "Henry hat 1,2,3"),
     ("Henry has 10,45", "Henry hat 10,45"),
 ]

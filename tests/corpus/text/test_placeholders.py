@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.corpus.text.placeholders import PlaceholderRules, fill_placeholders
+from nmt.corpus.text.placeholders import PlaceholderRules, fill_placeholders, numbers_of
 from nmt.corpus.text.training_placeholders import (
     FEWEST_NUMBERS,
     KnownWords,
@@ -125,6 +125,12 @@ hostile = "a.|1|1 |(|a@|{|-1|<a|`|a_|http://|/a|AB12 |0 (1|😀|[|www.|12,345|%|
 for unit in hostile.split("|"):
     rules.insert(unit * 40_000)"""
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)  # quadratic: an hour
+
+
+@pytest.mark.parametrize("magnitude", ["million", "m", "bn"])
+def test_a_currency_stays_before_an_amount_with_a_magnitude(magnitude: str) -> None:
+    (number,) = numbers_of(f"It cost £1.2 {magnitude}.", "en", "de")
+    assert (number.start, number.end, number.written) == (9, 12, "1,2")
 
 
 def test_words_are_kept_if_all_placeholders_are_in_use() -> None:
