@@ -6,6 +6,7 @@ them, so that the marks are found again by reading the source along with the tok
 
 import re
 import textwrap
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
@@ -29,13 +30,20 @@ _FRONT_MATTER = re.compile(
 # The box of a task, the number of a footnote, the kind of a note.
 _LABEL = re.compile(r"(?:\[[ xX]\]|\[\^[^\]\s]+\]:|\[![A-Za-z]+\]|!{3}[ \t]+\w+)(?=\s|$)[ \t]*")
 _DEFINITION = re.compile(r":[ \t]+")  # in a line after its term
+_TEMPLATE_TAG = r"\{%(?:(?!\{%|%\}).)*%\}|\{\{[<%][^{}\n]*[>%]\}\}"
 _KEPT_TEXT = re.compile(
-    r"\{%(?:(?!\{%).)*?%\}|\[\^[^\[\]\s]+\](?!:)|\$[^\s$](?:[^$\n]*[^\s$])?\$"
+    rf"{_TEMPLATE_TAG}|\[\^[^\[\]\s]+\](?!:)"
+    r"|\$\$[^$\n]+\$\$|\$[^\s$](?:[^$\n]*[^\s$])?\$"
     r"|(?<!\{)\{(?::|[ \t]*(?:[#.][\w-]|\w+=))[^{}\n]*\}"  # attributes, as in # Title {#id}
     r"|(?<![\w:]):[a-z][a-z\d_+-]*:(?![\w:])"  # an emoji by its name
 )  # footnotes, formulas
-# A line, or several, without text within a paragraph: attributes, a container, a formula.
-_MARKUP_LINE = re.compile(r"\{:.*\}|\{%.*%\}|\{\{[<%].*[>%]\}\}|:{3,}.*|\$\$.*|\\begin\{(.*?)\}.*")
+# A line without text within a paragraph, or the first of several: attributes, tags, a formula.
+_MARKUP_LINE = re.compile(
+    rf"\{{:.*\}}|(?:(?:{_TEMPLATE_TAG})[ \t]*)+|\$\$[^$]+\$\$"
+    r"|(?P<formula>\$\$[ \t]*(?:\\[^$]*)?)|\\begin\{(?P<environment>[^{}]*)\}.*"
+)
+_CONTAINER = re.compile(r":{3,}[ \t]*(?:\{[^{}]*\}|[^\s\[{]+)?[ \t]*")  # a title may follow
+_END_OF_ENVIRONMENT = re.compile(r"\\end\{([^{}\n]*)\}")
 _BREAK = re.compile(r"[ \t]*(\\?)\n[ \t]*")
 _TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)(?![\w-])[^<>]*?(/?)>", re.DOTALL)
 _NAME = re.compile(r"\[(?:[^\[\]\\]|\\.)*\]", re.DOTALL)  # of the target of a link
@@ -261,18 +269,48 @@ def _skip_markup(state: StateBlock, line: int, last: int, silent: bool) -> bool:
     if state.is_code_block(line):
         return False
     text = _line_of(state, line)
-    found = _MARKUP_LINE.fullmatch(text)
-    if not found:
+    title = ""
+    end: int | None = line
+    if container := _CONTAINER.match(text):
+        title = text[container.end() :]
+    elif found := _MARKUP_LINE.fullmatch(text):
+        if found["formula"]:
+            end = _end_of_formula(state, line, last)
+        elif found["environment"]:
+            end = _end_of_environment(state, line, last, found["environment"])
+    else:
         return False
-    end = line
-    closing = rf"\end{{{found[1]}}}" if found[1] else "$$" if text.startswith("$$") else ""
-    if closing and closing not in text[2:]:
-        end = next((n for n in range(line + 1, last) if closing in _line_of(state, n)), line)
-        if end == line:
-            return False
+    if end is None:
+        return False
     if not silent:
         state.line = end + 1
+        if title:
+            state.push("title_open", "", 1)
+            inline = state.push("inline", "", 0)
+            inline.content, inline.map, inline.children = title, [line, line + 1], []
+            state.push("title_close", "", -1)
     return True
+
+
+def _end_of_formula(state: StateBlock, line: int, last: int) -> int | None:
+    """Return the line with the next $$, unless an empty one is before it."""
+    for number in range(line + 1, last):
+        text = _line_of(state, number)
+        if not text or "$$" in text:
+            return number if text else None
+    return None
+
+
+def _end_of_environment(state: StateBlock, line: int, last: int, name: str) -> int | None:
+    ends: dict[str, list[int]] | None = state.env.get("ends of environments")
+    if ends is None:  # Searching the rest for each beginning would take quadratic time.
+        ends = state.env["ends of environments"] = {}
+        for found in _END_OF_ENVIRONMENT.finditer(state.src):
+            number = bisect_left(state.eMarks, found.start())
+            ends.setdefault(found[1], []).append(number)
+    own = ends.get(name, [])
+    place = bisect_left(own, line)
+    return own[place] if place < len(own) and own[place] < last else None
 
 
 def _line_of(state: StateBlock, line: int) -> str:

@@ -122,12 +122,29 @@ def test_a_translation_that_changes_nothing_keeps_the_document() -> None:
         ("{% if a %}\nThe hat\n{% endif %}\n", ["The hat"]),
         ("Term\n: The hat\n: *It* is red\n", ["Term", "The hat", "It is red"]),
         ("$$ 5 for a hat\n", ["$$ 5 for a hat"]),
+        ("$$ is the hat\n\nIt is red\n\n$$\n", ["$$ is the hat", "It is red"]),
+        ("$$\n\nThe hat\n\n$$\n", ["The hat"]),
+        ("$$E=mc^2$$\n", []),
+        ("$$E=mc^2$$ is the hat\n", ["is the hat"]),
+        ("$$\\begin{aligned}\na\n\\end{aligned}$$\n", []),
+        ("{% if a %}The hat{% endif %}\n", ["The hat"]),
+        ('{% if a %} {% include "a" %}\n', []),
+        ("{{% note %}} The hat {{% /note %}}\n", ["The hat"]),
+        ("{{< note a_b >}}\nThe hat\n{{< /note >}}\n", ["The hat"]),
+        ("::: warning The *red* hat\nIt is red\n:::\n", ["The red hat", "It is red"]),
+        (":::{note} The hat\n:::\n", ["The hat"]),
+        ('::: module.hat\n::: {.note a="b"}\n', []),
         ("{a} hat at 10:30:45\n", ["{a} hat at 10:30:45"]),
     ],
 )
 def test_attributes_containers_and_formulas_stay(source: str, expected: list[str]) -> None:
     assert texts(source) == expected
     assert unchanged(Markdown(source)) == source
+
+
+def test_an_environment_ends_within_its_quotation() -> None:
+    assert texts("> \\begin{a}\n> hat\n\n\\end{a}\n") == ["\\begin{a} hat", "\\end{a}"]
+    assert texts("> \\begin{a}\n> hat\n> \\end{a}\n") == []
 
 
 @settings(max_examples=100, deadline=None)
@@ -224,8 +241,17 @@ def test_names_of_targets_may_have_escaped_brackets() -> None:
     assert unchanged(Markdown("[a][<[b]\n\n[a]: /c")) == "[a][<[b]\n\n[a]: /c"
 
 
-@pytest.mark.parametrize("source", ["{% " * 30_000, "a <" + "a" * 50_000 + ' b="<">'])
-def test_many_tags_take_little_time(source: str) -> None:
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{% " * 30_000,
+        "{{%" * 30_000,
+        "$$\\a\n\n" * 20_000,
+        "a <" + "a" * 50_000 + ' b="<">',
+        "".join(f"\\begin{{{n}}}\n\n" for n in range(10_000)),
+    ],
+)
+def test_many_marks_take_little_time(source: str) -> None:
     start = time.process_time()
     unchanged(Markdown(source))
     assert time.process_time() - start < 10  # quadratic time would be minutes
