@@ -51,7 +51,9 @@ _SPECIAL = "\\`*_[]<&"
 _BEFORE_MARK = re.compile(
     r"(?<![ \t\v\f])[ \t\v\f]+(?=[<|`~])"
 )  # of what would begin another block in a new line
-_AT_START = re.compile(r"(\d{0,9})([-+*#>=~.)])(?=[-#>=~]*(?:\s|$))")  # of a line: another block
+_AT_START = re.compile(  # of a line: another block
+    r"(\d{0,9})(?:[-+*#=~.)](?=[-#>=~]*(?:\s|$))|(?<!\d)>)"
+)
 
 
 @dataclass(eq=False)

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -148,6 +148,7 @@ def test_an_environment_ends_within_its_quotation() -> None:
 
 
 @settings(max_examples=100, deadline=None)
+@example("\\>a")
 @given(st.text(alphabet='ab1 \n*_`[]()<>!#-+|\\&;:"~=.$^', max_size=60))
 def test_any_document_keeps_its_blocks(source: str) -> None:
     found = unchanged(Markdown(source))
