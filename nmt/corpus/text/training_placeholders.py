@@ -117,11 +117,12 @@ class TrainingPlaceholders:
         capitals: Counter[str] = Counter()
         forms: Counter[str] = Counter()  # as the target writes them
         for source, target in pairs:
-            source_words, target_words = words_of(source), words_of(target)
+            source_words, target_forms = words_of(source), set(WORD.findall(target))
+            target_words = {form.lower() for form in target_forms}
             in_source.update(source_words)
             in_target.update(target_words)
             in_both.update(source_words & target_words)
-            forms.update({w for w in WORD.findall(target) if w.lower() in source_words})
+            forms.update(form for form in target_forms if form.lower() in source_words)
             if only_names:
                 capitals.update({w.lower() for w in WORD.findall(source) if w[0].isupper()})
             if languages and numbers is None:
