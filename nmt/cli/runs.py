@@ -29,7 +29,7 @@ def runs(
 
     Example: nmt runs --json
     """
-    from nmt.runs.summaries import RUN_COLUMNS, summarize_runs
+    from nmt.reports.summaries import RUN_COLUMNS, summarize_runs
 
     found, damaged = summarize_runs(folder)
     if json_:
@@ -52,7 +52,7 @@ def show(
     Example: nmt show runs/sample
     """
     from nmt.corpus.text.tags import show_tag
-    from nmt.runs.summaries import run_as_json, run_facts, validation_table
+    from nmt.reports.summaries import run_as_json, run_facts, validation_table
 
     folder = named_or_newest(run, "config.yaml", "nmt show")
     if json_:

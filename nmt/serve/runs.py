@@ -15,9 +15,9 @@ from nmt.corpus.preparing.report import PreparationReport
 from nmt.corpus.text.tags import show_tag
 from nmt.errors import UserError
 from nmt.files.private_paths import without_folders
+from nmt.reports.summaries import NOTHING, summarize
 from nmt.runs.finding import last_change, runs_in
 from nmt.runs.folder import RunFolder, UpdatePoint, Validation
-from nmt.runs.summaries import NOTHING, summarize
 from nmt.serve.errors import ApiError
 from nmt.serve.served_run import name_runs
 

@@ -13,7 +13,7 @@ import anyio.to_thread
 from nmt.config.choices import Address
 from nmt.config.data import DataConfig
 from nmt.errors import UserError
-from nmt.runs.summaries import RunSummary
+from nmt.reports.summaries import RunSummary
 from nmt.serve.batching import Batcher
 from nmt.serve.detection import Detector
 from nmt.serve.downloads import Downloads

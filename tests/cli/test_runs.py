@@ -203,5 +203,5 @@ def test_runs_and_show(a_copy: Path) -> None:
 
 def test_runs_are_listed_without_torch(a_copy: Path) -> None:
     imported = imported_by("runs")
-    assert "nmt.runs.summaries" in imported
+    assert "nmt.reports.summaries" in imported
     assert "torch" not in imported

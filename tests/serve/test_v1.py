@@ -23,8 +23,8 @@ from nmt.corpus.text.tags import tag_prefix
 from nmt.decoding.loading import load_translator
 from nmt.decoding.translator import Translation
 from nmt.errors import UserError
+from nmt.reports.summaries import RunSummary, summarize
 from nmt.runs.folder import RunFolder
-from nmt.runs.summaries import RunSummary, summarize
 from nmt.serve import v1
 from nmt.serve.app import make_app
 from nmt.serve.inspection import Inspection

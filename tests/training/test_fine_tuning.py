@@ -21,8 +21,8 @@ from nmt.corpus.preparing.prepare import prepare
 from nmt.errors import UserError
 from nmt.export.model_card import model_card
 from nmt.model.transformer import Transformer
+from nmt.reports.summaries import run_facts
 from nmt.runs.folder import RunFolder
-from nmt.runs.summaries import run_facts
 from nmt.training.batches import Batch
 from nmt.training.fine_tuning import LOW_PEAK, config_from, freeze
 from nmt.training.step import TrainingState

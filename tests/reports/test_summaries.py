@@ -12,8 +12,7 @@ import torch
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer, count_parameters
 from nmt.model.weights import load_weights
-from nmt.runs.folder import RunFolder
-from nmt.runs.summaries import (
+from nmt.reports.summaries import (
     RUN_COLUMNS,
     count_stored,
     format_age,
@@ -24,6 +23,7 @@ from nmt.runs.summaries import (
     summarize_runs,
     validation_table,
 )
+from nmt.runs.folder import RunFolder
 from tests.fake_runs import REPORT
 
 MakeRun = Callable[..., RunFolder]
