@@ -14,6 +14,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from nmt.ops.compiled import compiled
+from nmt.ops.linear import row_step
 
 _PRODUCT_SIZE = 2**23  # logits per matrix product: fewer are slower, more need memory
 _BLOCK_SIZE = 2**18  # logits (1 MiB of float32) that stay in the cache during the loss
@@ -96,6 +97,10 @@ class _InBlocks(torch.autograd.Function):
         if hidden.device.type == "cuda":
             size, matrix = _CUDA_SIZE, _padded(matrix)
         size = _rows_of(size, vocabulary)
+        if dtype.itemsize == 2 and hidden.device.type == "cpu":
+            step = row_step(min(size, len(rows)))
+            size = max(step, size // step * step)
+            rows = functional.pad(rows, (0, 0, 0, -len(rows) % step))  # see `pad_rows`
         # One buffer for all products, because allocating takes time.
         buffer = rows.new_empty(min(size, len(rows)), len(matrix))
         d_hidden, d_weight = torch.empty_like(rows), torch.zeros_like(weight)
@@ -104,12 +109,12 @@ class _InBlocks(torch.autograd.Function):
         parts = (torch.split(tensor, size) for tensor in (rows, labels, d_hidden))
         for some, label, d_some in zip(*parts, strict=True):
             logits = torch.mm(some, matrix.T, out=buffer[: len(some)])
-            real = logits[:, :vocabulary]
+            real = logits[: len(label), :vocabulary]
             sums += _differentiate(real, bias, label, label_smoothing, r_drop, ignored, d_bias)
-            d_logits = logits  # overwritten by now; padding columns are zero before and after
+            d_logits = logits  # overwritten by now; padding is zero before and after
             torch.mm(d_logits, matrix, out=d_some)
             d_weight += torch.mm(d_logits.T, some)[:vocabulary]
-        ctx.save_for_backward(d_hidden.to(hidden.dtype), d_weight, d_bias)
+        ctx.save_for_backward(d_hidden[: len(hidden)].to(hidden.dtype), d_weight, d_bias)
         cross_entropy, correct, uniform, divergence = sums.to(hidden.dtype)
         reported = torch.stack([cross_entropy, correct])
         ctx.mark_non_differentiable(reported)

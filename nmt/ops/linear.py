@@ -1,7 +1,9 @@
 """Linear layers, x Wᵀ + b, using whichever library is faster.
 
 PyTorch uses MKL for float32 products, which does not use AVX-512 on non-Intel processors. oneDNN,
-also bundled with PyTorch, does; on those processors it takes about half the time.
+also bundled with PyTorch, does; on those processors it takes about half the time. PyTorch also uses
+oneDNN for products in 16 bits. oneDNN compiles code for each number of rows, which takes longer than
+a product, so the number of rows is padded to one of a few.
 """
 
 from functools import cache
@@ -25,28 +27,37 @@ class Linear(nn.Linear):
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """Return x Wᵀ + b, using oneDNN if it is faster and no gradient is needed.
+    """Return x Wᵀ + b; on a CPU by oneDNN if it is faster and no gradient is needed.
 
     x: (…, in); weight: (out, in); bias: (out,) → (…, out)
     """
+    if x.is_cpu and torch.is_autocast_enabled("cpu"):
+        rows = x.reshape(-1, x.shape[-1]).to(torch.get_autocast_dtype("cpu"))
+        product = functional.linear(pad_rows(rows), weight, bias)
+        return product[: len(rows)].view(*x.shape[:-1], len(weight))
     if not _onednn_pays(x, weight):
         return functional.linear(x, weight, bias)
     return linear_by_onednn(x, weight, bias)
 
 
+def pad_rows(rows: Tensor) -> Tensor:
+    """Append rows of zeros, so that the number of rows is one of a few.
+
+    rows: (rows, width) → (padded rows, width)
+    """
+    missing = -len(rows) % row_step(len(rows))
+    return functional.pad(rows, (0, 0, 0, missing)) if missing else rows
+
+
 def linear_by_onednn(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """Compute `linear` without gradient, on a CPU in float32."""
     rows = x.reshape(-1, x.shape[-1])
-    # oneDNN compiles code for each number of rows, so pad to one of a few sizes.
-    missing = -len(rows) % _step(len(rows))
-    if missing:
-        rows = functional.pad(rows, (0, 0, 0, missing))
-    product = torch.ops.mkldnn._linear_pointwise(rows, weight, bias, "none", [], "")
-    return product[: len(rows) - missing].view(*x.shape[:-1], len(weight))
+    product = torch.ops.mkldnn._linear_pointwise(pad_rows(rows), weight, bias, "none", [], "")
+    return product[: len(rows)].view(*x.shape[:-1], len(weight))
 
 
-def _step(rows: int) -> int:
-    """Return the multiple to pad the number of rows to.
+def row_step(rows: int) -> int:
+    """Return the multiple to which `pad_rows` pads a number of rows.
 
     At most an eighth of the number, but at least `_STEP`; 1 below `_STEP` rows.
     """

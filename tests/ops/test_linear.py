@@ -67,7 +67,7 @@ def test_autocast_takes_precedence(onednn_for_all_sizes):
 
 
 def test_row_counts_are_padded_to_few_distinct_sizes():
-    filled = {rows + -rows % module._step(rows) for rows in range(1, 10_000)}
+    filled = {rows + -rows % module.row_step(rows) for rows in range(1, 10_000)}
 
     assert len(filled) < 100
-    assert all(-rows % module._step(rows) <= max(31, rows / 8) for rows in range(1, 10_000))
+    assert all(-rows % module.row_step(rows) <= max(31, rows / 8) for rows in range(1, 10_000))
