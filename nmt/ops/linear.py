@@ -1,9 +1,9 @@
 """Linear layers, x Wᵀ + b, using whichever library is faster.
 
 PyTorch uses MKL for float32 products, which does not use AVX-512 on non-Intel processors. oneDNN,
-also bundled with PyTorch, does; on those processors it takes about half the time. PyTorch also uses
-oneDNN for products in 16 bits. oneDNN compiles code for each number of rows, which takes longer than
-a product, so the number of rows is padded to one of a few.
+also bundled with PyTorch, does; on those processors it takes about half the time. For products in
+16 bits, PyTorch uses oneDNN, too. oneDNN compiles code for each number of rows, which takes longer
+than a product, so rows are padded to a few numbers.
 """
 
 from functools import cache
@@ -41,7 +41,7 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 
 def pad_rows(rows: Tensor) -> Tensor:
-    """Append rows of zeros, so that the number of rows is one of a few.
+    """Append rows of zeros, so that few numbers of rows occur.
 
     rows: (rows, width) → (padded rows, width)
     """

@@ -50,6 +50,23 @@ def test_processing_in_blocks_does_not_change_loss_and_gradients(
         torch.testing.assert_close(fast, slow, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("rows", "r_drop"), [(1, 0.0), (64, 0.0), (129, 0.0), (200, 0.0), (202, 3.0)]
+)
+def test_padding_for_autocast_does_not_change_loss_and_gradients(rows: int, r_drop: float) -> None:
+    found = []
+    for function in (linear_cross_entropy, plain_linear_cross_entropy):
+        hidden, weight, added, labels = inputs(rows, 50, True)
+        assert added is not None
+        with torch.autocast("cpu", torch.bfloat16):
+            loss, plain = function(hidden, weight, added, labels, 0.1, r_drop)
+        loss.backward()
+        gradients = [x.grad for x in (hidden, weight, added) if x.grad is not None]
+        found.append([loss.detach() / rows, plain[0] / rows, *gradients])
+    for fast, slow in zip(*found, strict=True):
+        assert (fast - slow).norm() <= 0.02 * slow.norm()
+
+
 @pytest.mark.parametrize("r_drop", [0.0, 1.0])
 def test_large_logits_do_not_overflow(r_drop: float) -> None:
     hidden, weight, _, labels = inputs(70, 5, False)

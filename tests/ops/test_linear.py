@@ -66,6 +66,33 @@ def test_autocast_takes_precedence(onednn_for_all_sizes):
         assert linear(torch.randn(40, 16), torch.randn(24, 16), None).dtype == torch.bfloat16
 
 
+@pytest.mark.parametrize("shape", [(1,), (45,), (7, 45), (2, 3, 64), (0,)])
+def test_padding_for_autocast_changes_neither_products_nor_gradients(shape):
+    found = []
+    for function in (linear, functional.linear):
+        torch.manual_seed(1)
+        values = torch.randn(*shape, 16), torch.randn(24, 16), torch.randn(24)
+        values = [x.requires_grad_() for x in values]
+        with torch.autocast("cpu", torch.bfloat16):
+            product = function(*values)
+        product.sum().backward()
+        found.append([product, *(x.grad for x in values)])
+
+    for padded, plain in zip(*found, strict=True):
+        torch.testing.assert_close(padded, plain, rtol=0.02, atol=0.02)
+
+
+def test_autocast_multiplies_few_distinct_numbers_of_rows(monkeypatch):
+    rows = set()
+    plain = functional.linear
+    monkeypatch.setattr(functional, "linear", lambda x, *rest: rows.add(len(x)) or plain(x, *rest))
+    with torch.autocast("cpu", torch.bfloat16):
+        for count in range(900, 1000):
+            linear(torch.randn(count, 16), torch.randn(24, 16), None)
+
+    assert rows == {960, 1024}
+
+
 def test_row_counts_are_padded_to_few_distinct_sizes():
     filled = {rows + -rows % module.row_step(rows) for rows in range(1, 10_000)}
 
