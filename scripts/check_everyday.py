@@ -21,8 +21,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nmt.corpus.preparing.splitting import plain
 from nmt.corpus.sources.readers import read_tsv
+from nmt.corpus.text.normalization import words_only
 
 FOLDER = Path(__file__).resolve().parent.parent / "data" / "everyday"
 ACCEPTED = FOLDER / "accepted.txt"
@@ -51,7 +51,7 @@ class Line:
     @property
     def key(self) -> str:
         """The English words, for finding doubles."""
-        return plain(self.english)
+        return words_only(self.english)
 
 
 def read_lines(files: Iterable[Path]) -> Iterator[Line]:
@@ -97,7 +97,7 @@ def doubles(train: Sequence[Line], held_out: Mapping[str, Sequence[Line]]) -> It
     for name, lines in {"train": train, **held_out}.items():
         for line in lines:
             for side, known in where.items():
-                other = known.setdefault(plain(getattr(line, side)), name)
+                other = known.setdefault(words_only(getattr(line, side)), name)
                 if other != name:
                     yield f"{line.place}: its {side} sentence is also in {other}"
 
@@ -165,7 +165,7 @@ def shares(lines: Sequence[Line]) -> str:
 
 def in_other_corpus(lines: Sequence[Line], file: Path) -> str:
     """Return the shares of sentences, also of six and more words, that stand in another corpus."""
-    other = {plain(source) for source, _ in read_tsv(file)}
+    other = {words_only(source) for source, _ in read_tsv(file)}
     longer = [line for line in lines if len(line.english.split()) >= 6]
     found = [sum(line.key in other for line in some) / len(some) for some in (lines, longer)]
     return f"also in {file.name}: {found[0]:.2%}; of six words and more: {found[1]:.2%}"
@@ -192,7 +192,7 @@ def check(against: Sequence[Path] = (), coverage: bool = True) -> list[str]:
     everything = [*train, *held_out["validation"], *held_out["test"]]
     found = [f"{line.place}: {fault}" for line in everything for fault in faults(line)]
     hundred = (FOLDER / "sentences.txt").read_text(encoding="utf-8").splitlines()
-    judged = {plain(sentence) for sentence in hundred}
+    judged = {words_only(sentence) for sentence in hundred}
     found += [f"{x.place}: is one of sentences.txt" for x in everything if x.key in judged]
     return [*found, *doubles(train, held_out), *unknown_words([*everything, *words])]
 

@@ -11,7 +11,7 @@ import gzip
 from pathlib import Path
 
 from nmt.config.choices import Address
-from nmt.corpus.text.address import address
+from nmt.corpus.text.form_of_address import address
 from nmt.decoding.loading import load_translator
 
 

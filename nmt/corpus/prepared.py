@@ -30,7 +30,7 @@ from nmt.config.data import DataConfig
 from nmt.config.tokenizer import TokenizerConfig
 from nmt.corpus.preparing.manifest import read_manifest
 from nmt.corpus.preparing.report import PreparationReport
-from nmt.corpus.tokenizers.tokenizers import Tokenizers, load_tokenizers
+from nmt.corpus.tokenizers.registry import Tokenizers, load_tokenizers
 from nmt.errors import UserError
 from nmt.files.json_files import first_problem, read_json_lines, unreadable
 from nmt.files.small_files import read_small

@@ -13,12 +13,12 @@ from nmt.config.yaml_files import override_config
 from nmt.corpus.preparing.parent_run import TEXT_FIELDS
 from nmt.corpus.preparing.statistics import read_target_words
 from nmt.corpus.text.training_placeholders import KNOWN_WORDS, RARE_NAMES
-from nmt.corpus.tokenizers.tokenizers import load_tokenizers, vocabulary_files
+from nmt.corpus.tokenizers.registry import load_tokenizers, vocabulary_files
 from nmt.decoding.engines import ctranslate2
 from nmt.decoding.engines.interface import Search
 from nmt.decoding.glossary import Glossary
-from nmt.decoding.memory import Memory
 from nmt.decoding.segments import TrainingLines
+from nmt.decoding.translation_memory import Memory
 from nmt.decoding.translator import OutdatedError, Translator
 from nmt.errors import UserError, is_out_of_memory, pytorch_missing
 from nmt.files.checksums import identity

@@ -23,7 +23,7 @@ from nmt.corpus.text.placeholders import WORD, count_missing_placeholders
 from nmt.corpus.text.sentences import SplitText, split_sentences
 from nmt.corpus.text.tags import split_prefix
 from nmt.corpus.text.target_words import TargetWords
-from nmt.corpus.tokenizers.tokenizers import Tokenizers
+from nmt.corpus.tokenizers.registry import Tokenizers
 from nmt.corpus.tokenizers.words import WordTokenizer
 from nmt.decoding.engines.interface import Constraints
 from nmt.decoding.glossary import Glossary, Match, Term

@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, cast
 from nmt.config.choices import Address
 from nmt.config.data import DataConfig
 from nmt.config.decoding import DecodingConfig
-from nmt.corpus.text.address import addresses
+from nmt.corpus.text.form_of_address import addresses
 from nmt.corpus.text.parts import surround
 from nmt.corpus.text.placeholders import fill_placeholders
 from nmt.corpus.text.sentences import SplitText
 from nmt.corpus.text.tags import address_prefix, split_prefix
 from nmt.corpus.text.target_words import TargetWords
-from nmt.corpus.tokenizers.tokenizers import Tokenizers
+from nmt.corpus.tokenizers.registry import Tokenizers
 from nmt.corpus.tokenizers.words import WordTokenizer
 from nmt.decoding.engines.interface import Search
 from nmt.decoding.glossary import Glossary, Term
-from nmt.decoding.memory import Memory
 from nmt.decoding.search.hypothesis import Hypothesis
 from nmt.decoding.segments import Segment, Segmenter, TrainingLines
+from nmt.decoding.translation_memory import Memory
 from nmt.errors import UserError
 from nmt.special_tokens import EOS, SPECIALS, UNK
 

@@ -23,8 +23,8 @@ from nmt.config.config import Config
 from nmt.corpus.text.capitals import CASING
 from nmt.corpus.text.languages import two_letters
 from nmt.corpus.text.target_words import TARGET_WORDS
+from nmt.corpus.tokenizers.registry import Tokenizers, load_tokenizers, vocabulary_files
 from nmt.corpus.tokenizers.tokenizer import Tokenizer
-from nmt.corpus.tokenizers.tokenizers import Tokenizers, load_tokenizers, vocabulary_files
 from nmt.decoding.engines.conversion import unsupported, write_model
 from nmt.decoding.segments import TrainingLines, text_rules
 from nmt.errors import UserError, writing

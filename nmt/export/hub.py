@@ -14,7 +14,7 @@ from nmt.config.choices import Weights
 from nmt.config.config import Config, Origin
 from nmt.config.yaml_files import read_value, written
 from nmt.corpus.preparing.manifest import MANIFEST, require_manifest, run_files
-from nmt.corpus.tokenizers.tokenizers import load_tokenizers
+from nmt.corpus.tokenizers.registry import load_tokenizers
 from nmt.errors import UserError, no_such_weights, one_line
 from nmt.files.output_files import temporary_folder
 from nmt.files.private_paths import without_folders

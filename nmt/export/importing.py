@@ -28,7 +28,7 @@ from nmt.corpus.prepared import write_examples
 from nmt.corpus.preparing.manifest import write_manifest
 from nmt.corpus.preparing.report import Lengths, PreparationReport
 from nmt.corpus.preparing.statistics import write_statistics
-from nmt.corpus.tokenizers.tokenizers import vocabulary_files
+from nmt.corpus.tokenizers.registry import vocabulary_files
 from nmt.errors import UserError, one_line, unwritable
 from nmt.export.marian import DECODER, read_marian
 from nmt.export.published import (

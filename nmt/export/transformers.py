@@ -20,8 +20,8 @@ from safetensors.numpy import save_file
 from nmt.config.config import Config
 from nmt.config.model import TRAINING_ONLY, ModelConfig
 from nmt.config.yaml_files import written
+from nmt.corpus.tokenizers.registry import load_tokenizers, vocabulary_files
 from nmt.corpus.tokenizers.tokenizer import Tokenizer
-from nmt.corpus.tokenizers.tokenizers import load_tokenizers, vocabulary_files
 from nmt.decoding.engines.conversion import read_arrays
 from nmt.decoding.engines.interface import unknown_fields
 from nmt.errors import one_line

@@ -14,7 +14,7 @@ from nmt.config.model import TRAINING_ONLY
 from nmt.config.training import ModelPart
 from nmt.config.yaml_files import override_config
 from nmt.corpus.preparing.parent_run import TEXT_FIELDS, require_equal
-from nmt.corpus.tokenizers.tokenizers import vocabulary_files
+from nmt.corpus.tokenizers.registry import vocabulary_files
 from nmt.errors import UserError, no_such_weights
 from nmt.model.transformer import Transformer
 from nmt.model.weights import read_weights

@@ -38,8 +38,8 @@ from nmt.training.limits import (
     validation_is_due,
 )
 from nmt.training.log import POINT_UPDATES, TrainingLog, opened_log
-from nmt.training.optimizers import learning_rate
 from nmt.training.resuming import resuming_command
+from nmt.training.schedules import learning_rate
 from nmt.training.sharding import unshard, unsharded_model
 from nmt.training.step import TrainingState
 from nmt.training.tensorboard import require_tensorboard

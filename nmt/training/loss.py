@@ -1,4 +1,7 @@
-"""The loss: label-smoothed cross-entropy, summed over the tokens that are not padding."""
+"""The loss: label-smoothed cross-entropy, summed over the tokens that are not padding.
+
+Its equation is in `nmt/ops/cross_entropy.py`.
+"""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Optimizers, learning rates, and the moving average of the weights."""
+"""Optimizers, loss scaling, and the moving average of the weights."""
 
 import math
 from collections.abc import Callable
@@ -80,23 +80,6 @@ def restore_moments(optimizer: torch.optim.Optimizer, saved: dict[int, dict[str,
     for moments in optimizer.state.values():
         for name in kind.on_cpu:
             moments[name] = moments[name].cpu()
-
-
-def learning_rate(config: TrainingConfig, update: int, last_update: int) -> float:
-    """Return the rate of an update, counted from 1; cosine reaches zero at `last_update`.
-
-    inverse_sqrt is the Noam schedule (Vaswani et al. 2017, equation 3) with an explicit peak
-    instead of one derived from d_model: peak · min(update / warm-up, √(warm-up / update)).
-    """
-    warmup = max(1, config.warmup_updates)
-    if update < warmup:
-        return config.learning_rate * update / warmup
-    if config.schedule == "inverse_sqrt":
-        return config.learning_rate * math.sqrt(warmup / update)
-    if config.schedule == "cosine":
-        share = min(1.0, (update - warmup) / max(1, last_update - warmup))
-        return config.learning_rate * 0.5 * (1 + math.cos(math.pi * share))
-    return config.learning_rate
 
 
 class LossScale:

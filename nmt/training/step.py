@@ -28,8 +28,9 @@ from nmt.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from nmt.training.distributed import Worker
 from nmt.training.fine_tuning import freeze, load_initial
 from nmt.training.loss import BatchLoss
-from nmt.training.optimizers import LossScale, WeightAverage, learning_rate, make_optimizer
+from nmt.training.optimizers import LossScale, WeightAverage, make_optimizer
 from nmt.training.resuming import saved_settings
+from nmt.training.schedules import learning_rate
 from nmt.training.sharding import shard, unshard
 
 _RETURN_UPDATES = 10  # updates between returns of unused memory to the system

@@ -25,7 +25,7 @@ import torch
 from measuring import Peer, Row, faster, in_turn, options, report, seconds
 
 from nmt.corpus.text.cleaning import Cleaner
-from nmt.corpus.tokenizers.tokenizers import load_tokenizers
+from nmt.corpus.tokenizers.registry import load_tokenizers
 from nmt.decoding.loading import load_translator
 from nmt.decoding.translator import Translator
 from nmt.export.export import export_run

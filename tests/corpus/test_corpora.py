@@ -15,8 +15,8 @@ from nmt.config.yaml_files import dump_config, load_config, parse_config
 from nmt.corpus.prepared import PreparedData
 from nmt.corpus.preparing.prepare import prepare
 from nmt.corpus.preparing.report import format_report
-from nmt.corpus.text.address import address
 from nmt.corpus.text.cleaning import Cleaner
+from nmt.corpus.text.form_of_address import address
 from nmt.corpus.text.tags import show_tag, split_prefix, tag_and_text, tag_prefix
 from nmt.decoding.segments import Segmenter, TrainingLines
 from nmt.errors import UserError

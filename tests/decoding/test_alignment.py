@@ -10,7 +10,7 @@ from nmt.cli.writing import align_lines
 from nmt.config.data import DataConfig
 from nmt.config.decoding import DecodingConfig
 from nmt.corpus.text.sentences import SplitText
-from nmt.corpus.tokenizers.tokenizers import Tokenizers
+from nmt.corpus.tokenizers.registry import Tokenizers
 from nmt.corpus.tokenizers.vocabulary import Vocabulary
 from nmt.corpus.tokenizers.words import WordTokenizer
 from nmt.decoding.alignment import (

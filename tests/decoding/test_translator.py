@@ -16,7 +16,7 @@ from nmt.corpus.text.capitals import Casing
 from nmt.corpus.text.tags import tag_prefix
 from nmt.corpus.text.target_words import TargetWords
 from nmt.corpus.text.training_placeholders import KnownWords
-from nmt.corpus.tokenizers.tokenizers import Tokenizers, load_tokenizers, train_tokenizers
+from nmt.corpus.tokenizers.registry import Tokenizers, load_tokenizers, train_tokenizers
 from nmt.corpus.tokenizers.vocabulary import Vocabulary
 from nmt.corpus.tokenizers.words import WordTokenizer
 from nmt.decoding.engines.interface import Constraints

@@ -17,7 +17,7 @@ from nmt.config.yaml_files import load_config
 from nmt.corpus.prepared import PreparedData
 from nmt.corpus.preparing.manifest import run_files
 from nmt.corpus.preparing.prepare import prepare
-from nmt.corpus.tokenizers.tokenizers import load_tokenizers
+from nmt.corpus.tokenizers.registry import load_tokenizers
 from nmt.errors import UserError
 from nmt.files.output_files import replacing
 from nmt.runs.finding import last_change, newest_run, newest_training, open_run

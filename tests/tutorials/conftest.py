@@ -20,7 +20,8 @@ from nmt.ops.dropout import Dropout
 from nmt.special_tokens import SPECIALS
 from nmt.training.batches import Batch
 from nmt.training.loss import batch_loss
-from nmt.training.optimizers import learning_rate, make_optimizer
+from nmt.training.optimizers import make_optimizer
+from nmt.training.schedules import learning_rate
 
 ROOT = Path(__file__).parent.parent.parent
 Matrix = NDArray[np.float64]

@@ -11,7 +11,7 @@ from nmt.model.masks import padding_mask, target_mask
 from nmt.model.padding import pad
 from nmt.model.transformer import Transformer
 from nmt.special_tokens import PAD
-from nmt.training.optimizers import learning_rate
+from nmt.training.schedules import learning_rate
 
 SECTION = "Modi"
 

@@ -12,7 +12,7 @@ from nmt.corpus.tokenizers.words import word_splitter
 from nmt.model.positions import sinusoids
 from nmt.model.transformer import Transformer
 from nmt.special_tokens import PAD
-from nmt.training.optimizers import learning_rate
+from nmt.training.schedules import learning_rate
 
 SECTION = "O'Rahilly"
 TINY = ["model.d_key=4", "model.d_value=4"]

@@ -10,9 +10,9 @@ from nmt.corpus.prepared import SIDES, SequenceWriter, read_examples
 from nmt.corpus.text.cleaning import Cleaner
 from nmt.corpus.text.tags import split_prefix
 from nmt.corpus.text.training_placeholders import insert_in_pair
+from nmt.corpus.tokenizers.registry import Tokenizers, load_tokenizers
 from nmt.corpus.tokenizers.target_tokens import put_target_first
 from nmt.corpus.tokenizers.tokenizer import Tokenizer
-from nmt.corpus.tokenizers.tokenizers import Tokenizers, load_tokenizers
 from nmt.files.text_files import read_chunks
 from nmt.progress import with_progress
 

@@ -26,7 +26,7 @@ from nmt.corpus.sources.readers import Pair
 from nmt.corpus.text.capitals import CASING, Casing
 from nmt.corpus.text.tags import split_prefix
 from nmt.corpus.text.training_placeholders import KNOWN_WORDS, RARE_NAMES, KnownWords
-from nmt.corpus.tokenizers.tokenizers import vocabulary_files
+from nmt.corpus.tokenizers.registry import vocabulary_files
 from nmt.errors import UserError
 from nmt.files.json_files import unreadable
 

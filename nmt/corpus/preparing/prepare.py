@@ -53,13 +53,13 @@ from nmt.corpus.text.training_placeholders import (
     TrainingPlaceholders,
     words_of,
 )
-from nmt.corpus.tokenizers.tokenizer import Tokenizer
-from nmt.corpus.tokenizers.tokenizers import (
+from nmt.corpus.tokenizers.registry import (
     Tokenizers,
     load_tokenizers,
     train_tokenizers,
     vocabulary_files,
 )
+from nmt.corpus.tokenizers.tokenizer import Tokenizer
 from nmt.corpus.tokenizers.words import word_splitter
 from nmt.errors import UserError, writing
 from nmt.files.checksums import checksum

@@ -25,15 +25,15 @@ from nmt.corpus.preparing.splitting import (
     first_occurrences,
     has_key,
     linked_groups,
-    plain,
     sentence_key,
     sentence_keys,
 )
 from nmt.corpus.sources.corpus import Corpus
 from nmt.corpus.sources.readers import Pair, Split
-from nmt.corpus.text.address import address
 from nmt.corpus.text.cleaning import Cleaner
+from nmt.corpus.text.form_of_address import address
 from nmt.corpus.text.languages import LISTED, seem_swapped, seem_to_be_in
+from nmt.corpus.text.normalization import words_only
 from nmt.corpus.text.sentences import has_several
 from nmt.corpus.text.tags import tag_prefix
 from nmt.errors import UserError
@@ -251,7 +251,7 @@ def _clean(
             for side, lines in enumerate((sources, targets)):
                 keys[side].append(sentence_keys(lines, data.seed))
                 if data.disjoint_splits:
-                    plain_keys[side].append(sentence_keys(map(plain, lines), data.seed))
+                    plain_keys[side].append(sentence_keys(map(words_only, lines), data.seed))
             prefixes = [prefix] * len(sources)
             if data.address and not prefix:
                 prefixes = _addressed(data, cased_targets, keys[1][-1])
@@ -344,7 +344,7 @@ def _shares_with(
     """Return which training pairs share a source or target with a held-out pair."""
     pairs, cleaner = list(held_out), Cleaner(data)
     sources, targets = (
-        sentence_keys((plain(cleaner.tidy(pair[side])) for pair in pairs), data.seed)
+        sentence_keys((words_only(cleaner.tidy(pair[side])) for pair in pairs), data.seed)
         for side in (0, 1)
     )
     return np.isin(cleaned.plain_source_keys, sources) | np.isin(cleaned.plain_target_keys, targets)

@@ -1,7 +1,5 @@
 """Splits that depend only on the seed and the content, not on the order of the lines."""
 
-import re
-import unicodedata
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from hashlib import blake2b
@@ -9,10 +7,8 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt.corpus.text.normalization import limit_marks
 from nmt.errors import UserError
 
-_WORD = re.compile(r"\w+")
 _MIX = np.int64(0x9E3779B97F4A7C15 - 2**64)  # odd, with well mixed bits
 
 
@@ -42,15 +38,6 @@ def _digest(keyed: blake2b, text: str) -> bytes:
 def sentence_key(text: str, seed: int) -> int:
     """Return the hash of one sentence."""
     return int(sentence_keys([text], seed)[0])
-
-
-def plain(text: str) -> str:
-    """Return only the words, in lower case, so that equivalent sentences become equal.
-
-    >>> plain("„Wirklich?“, fragte Tom.")
-    'wirklich fragte tom'
-    """
-    return " ".join(_WORD.findall(unicodedata.normalize("NFKC", limit_marks(text)).casefold()))
 
 
 def linked_groups(

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nmt.config.data import DataConfig
-from nmt.corpus.preparing.splitting import plain
 from nmt.corpus.text.languages import two_letters
+from nmt.corpus.text.normalization import words_only
 from nmt.errors import UserError, missing_extra
 
 Filter = Callable[[str, str], bool]  # whether to drop a cleaned pair
@@ -24,7 +24,7 @@ def make_filters(data: DataConfig) -> dict[str, Filter]:
     """Return the enabled filters, keyed by the reason for dropping a pair that the report shows."""
     filters: dict[str, Filter] = {}
     if data.drop_copies:
-        filters["copy"] = lambda source, target: plain(source) == plain(target)
+        filters["copy"] = lambda source, target: words_only(source) == words_only(target)
     if data.min_letters:
         least = data.min_letters
         filters["few letters"] = lambda s, t: min(_letters(s), _letters(t)) < least

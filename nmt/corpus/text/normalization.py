@@ -35,6 +35,7 @@ _MANY_ABOVE = re.compile(rf"[^\x00-\u02ff][^\x00-\u02ff]{{{_MOST_MARKS}}}")
 _MARKS = re.compile(rf"(?:[^\w\s\x00-\u02ff]|[{_HALFWIDTH}]){{{_MOST_MARKS + 1},}}")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _SPACE = re.compile(r"\s")
+_WORD = re.compile(r"\w+")
 MOST_AT_ONCE = 5_000  # characters; sentencex takes quadratic time for unclosed quotation marks
 # Punctuation next to a word or other punctuation, but not within a word ("well-known", "3.5").
 _TOUCHING_LEFT = re.compile(r"(?<=\S)(?!(?<=\w).\w)([^\w\s])")
@@ -91,6 +92,15 @@ def _without_last_marks(found: re.Match[str]) -> str:
 
 
 # ------------------------------------------------------------------------------------ sentences
+
+
+def words_only(text: str) -> str:
+    """Return only the words, in lower case, so that equivalent sentences become equal.
+
+    >>> words_only("„Wirklich?“, fragte Tom.")
+    'wirklich fragte tom'
+    """
+    return " ".join(_WORD.findall(unicodedata.normalize("NFKC", limit_marks(text)).casefold()))
 
 
 def sentence_lengths(line: str, segment: Callable[[str], Sequence[str]]) -> list[int]:

@@ -9,7 +9,7 @@ from nmt.config.data import DataConfig
 from nmt.config.tokenizer import TokenizerConfig
 from nmt.corpus.preparing.prepare import prepare
 from nmt.corpus.text.cleaning import Cleaner
-from nmt.corpus.tokenizers.tokenizers import Tokenizers, load_tokenizers
+from nmt.corpus.tokenizers.registry import Tokenizers, load_tokenizers
 from nmt.special_tokens import PLACEHOLDERS
 
 from ..conftest import Make, held_out, sentence_pairs, train_pairs, write_tsv

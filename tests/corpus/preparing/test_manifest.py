@@ -8,7 +8,7 @@ import pytest
 from nmt.config.config import Config
 from nmt.corpus.preparing.manifest import read_manifest, run_files
 from nmt.corpus.preparing.prepare import prepare
-from nmt.corpus.tokenizers.tokenizers import load_tokenizers
+from nmt.corpus.tokenizers.registry import load_tokenizers
 from nmt.errors import UserError
 
 Make = Callable[..., Config]

@@ -22,9 +22,9 @@ from nmt.corpus.prepared import Sequences
 from nmt.corpus.preparing import prepare as module
 from nmt.corpus.preparing.manifest import MANIFEST, run_files
 from nmt.corpus.preparing.prepare import default_folder, prepare
-from nmt.corpus.preparing.splitting import plain
 from nmt.corpus.sources.readers import read_tsv
 from nmt.corpus.sources.registry import open_corpora
+from nmt.corpus.text.normalization import words_only
 from nmt.errors import UserError
 from nmt.special_tokens import PLACEHOLDERS, UNK
 
@@ -576,4 +576,6 @@ def test_tatoeba_has_no_sentence_in_two_splits(corpora: Path, tmp_path: Path) ->
     assert len(training) + sum(map(len, tests)) == len(pairs)
     for one, other in combinations([training, *tests], 2):
         for side in (0, 1):
-            assert not {plain(pair[side]) for pair in one} & {plain(pair[side]) for pair in other}
+            assert not {words_only(pair[side]) for pair in one} & {
+                words_only(pair[side]) for pair in other
+            }

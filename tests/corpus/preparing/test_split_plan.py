@@ -10,7 +10,7 @@ import pytest
 from nmt.config.data import DataConfig
 from nmt.corpus.preparing.prepare import prepare
 from nmt.corpus.preparing.split_plan import _suspicions
-from nmt.corpus.preparing.splitting import plain
+from nmt.corpus.text.normalization import words_only
 
 from ..conftest import Make, given, held_out, refusal, sentence_pairs, train_pairs, write_tsv
 
@@ -64,7 +64,9 @@ def test_disjoint_splits_share_no_sentence(make_config: Make, tmp_path: Path) ->
     assert 30 <= len(splits[2]) < 40
     for one, other in combinations(splits, 2):
         for side in (0, 1):
-            assert not {plain(pair[side]) for pair in one} & {plain(pair[side]) for pair in other}
+            assert not {words_only(pair[side]) for pair in one} & {
+                words_only(pair[side]) for pair in other
+            }
 
 
 def test_disjoint_training_pairs_share_no_sentence_with_a_given_split(

@@ -12,9 +12,9 @@ import pytest
 from nmt.config.data import DataConfig
 from nmt.config.tokenizer import TokenizerConfig
 from nmt.corpus.prepared import Sequences
+from nmt.corpus.tokenizers.registry import load_tokenizers, train_tokenizers
 from nmt.corpus.tokenizers.subword_regularization import SegmentationSampler
 from nmt.corpus.tokenizers.subwords import SubwordTokenizer
-from nmt.corpus.tokenizers.tokenizers import load_tokenizers, train_tokenizers
 
 Texts = tuple[Path, Path]
 KINDS = ["bpe", "unigram"]

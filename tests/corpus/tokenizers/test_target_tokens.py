@@ -8,10 +8,10 @@ import pytest
 from nmt.config.data import DataConfig
 from nmt.config.tokenizer import TokenizerConfig
 from nmt.corpus.prepared import Sequences
+from nmt.corpus.tokenizers.registry import Tokenizers, load_tokenizers, train_tokenizers
 from nmt.corpus.tokenizers.subword_regularization import SegmentationSampler
 from nmt.corpus.tokenizers.subwords import SubwordTokenizer
 from nmt.corpus.tokenizers.target_tokens import put_target_first
-from nmt.corpus.tokenizers.tokenizers import Tokenizers, load_tokenizers, train_tokenizers
 from nmt.errors import UserError
 from nmt.files.text_files import read_chunks
 from nmt.special_tokens import PLACEHOLDERS, SPECIALS

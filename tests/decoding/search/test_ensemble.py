@@ -9,7 +9,7 @@ import torch
 
 from nmt.config.data import DataConfig
 from nmt.config.decoding import DecodingConfig
-from nmt.corpus.tokenizers.tokenizers import Tokenizers
+from nmt.corpus.tokenizers.registry import Tokenizers
 from nmt.corpus.tokenizers.vocabulary import Vocabulary
 from nmt.corpus.tokenizers.words import WordTokenizer
 from nmt.decoding.engines.pytorch import PyTorchSearch

@@ -17,9 +17,9 @@ from nmt.config.data import DataConfig
 from nmt.config.tokenizer import TokenizerConfig
 from nmt.corpus.text.normalization import JOINER
 from nmt.corpus.tokenizers import subwords as module
+from nmt.corpus.tokenizers.registry import Tokenizers, load_tokenizers, train_tokenizers
 from nmt.corpus.tokenizers.subwords import SPACE, SubwordTokenizer
 from nmt.corpus.tokenizers.tokenizer import Tokenizer
-from nmt.corpus.tokenizers.tokenizers import Tokenizers, load_tokenizers, train_tokenizers
 from nmt.corpus.tokenizers.vocabulary import Vocabulary
 from nmt.corpus.tokenizers.words import WordTokenizer
 from nmt.errors import UserError
@@ -415,7 +415,7 @@ from nmt.corpus.text import capitals as casing, cleaning, placeholders
 from nmt.corpus import prepared
 from nmt.corpus.sources import readers
 from nmt.corpus.preparing import statistics
-from nmt.corpus.tokenizers import tokenizers
+from nmt.corpus.tokenizers import registry
 heavy = {"torch", "spacy", "requests", "sacremoses", "datasets", "pandas", "google.protobuf"}
 print(heavy & set(sys.modules))
 """

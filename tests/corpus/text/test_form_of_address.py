@@ -1,6 +1,6 @@
 import pytest
 
-from nmt.corpus.text.address import address
+from nmt.corpus.text.form_of_address import address
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.decoding.memory import Memory
+from nmt.decoding.translation_memory import Memory
 from nmt.errors import UserError
 
 LANGUAGES = ("en", "de")
