@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from nmt.corpus.text.languages import two_letters
+from nmt.corpus.text.languages import base_language
 from nmt.errors import UserError
 
 
@@ -23,9 +23,8 @@ def corpora(
     """
     from nmt.cli.tables import print_table
 
-    source, _, target = languages.partition("-")
-    known = re.fullmatch("[a-z]{2,3}-[a-z]{2,3}", languages)
-    if not known or two_letters(source) == two_letters(target):
+    source, _, target = (base_language(each) for each in languages.partition("-"))
+    if not all(re.fullmatch("[a-z]{2,3}", each) for each in (source, target)) or source == target:
         raise UserError(
             f"--languages {languages}: expected two different language codes, as in en-de"
         )

@@ -15,8 +15,6 @@ from nmt.config.section import BrokenRule, Section
 from nmt.config.tokenizer import TokenizerConfig
 from nmt.config.training import TrainingConfig
 
-_GERMAN = ("de", "deu", "ger")
-
 
 @dataclass(frozen=True)
 class Origin:
@@ -73,7 +71,7 @@ class Config(Section):
                 "`data.placeholders: names` recognizes names by capitals; set it to `all`, or "
             )
             yield ("data.placeholders", "data.lowercase"), message + "`data.lowercase` to none"
-        if self.data.placeholders == "names" and self.data.source_language in _GERMAN:
+        if self.data.placeholders == "names" and self.data.source_language == "de":
             message = (
                 "`data.placeholders: names` recognizes names by capitals, but all German nouns "
             )

@@ -11,6 +11,7 @@ from typing_extensions import override
 
 from nmt.config.choices import ADDRESSES
 from nmt.config.section import MOST, BrokenRule, Section
+from nmt.corpus.text.languages import base_language
 from nmt.special_tokens import TAGS
 
 
@@ -27,7 +28,11 @@ MOST_TAGS = len(TAGS)
 TAG_NAME = "^[A-Za-z0-9_@-]{1,30}$"
 CORPUS_PATHS = ("path", "train_path", "validation_path", "test_path")  # of the data section
 PathOrPair = Annotated[Path | tuple[Path, Path] | None, BeforeValidator(_path_or_pair)]
-LanguageCode = Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
+LanguageCode = Annotated[
+    str,
+    BeforeValidator(lambda value: base_language(value) if isinstance(value, str) else value),
+    Field(pattern=r"^[a-z]{2,3}$"),
+]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from nmt.corpus.sources.readers import read_lines
-from nmt.corpus.text.languages import two_letters
+from nmt.corpus.text.languages import base_language, two_letters
 from nmt.decoding.inflection import english_forms, english_number, german_forms
 from nmt.decoding.noun_table import Number
 from nmt.errors import UserError
@@ -308,7 +308,7 @@ def _tbx_rows(path: Path, languages: tuple[str, str]) -> Iterator[list[str]]:
                 terms = ([], [])
             elif name in ("langSet", "langSec"):
                 code = event.attributes.get("xml:lang") or event.attributes.get("lang") or ""
-                base = two_letters(re.split("[-_]", code.lower())[0])
+                base = base_language(code)
                 side = wanted.index(base) if base in wanted else None
             elif name == "term":
                 text = []

@@ -11,13 +11,13 @@ from starlette.responses import Response
 from typing_extensions import NotRequired, TypedDict
 
 from nmt.config.choices import Address
-from nmt.corpus.text.languages import language_name
+from nmt.corpus.text.languages import base_language, language_name
 from nmt.errors import UserError
 from nmt.serve.documents import text_of, translate_document
 from nmt.serve.errors import ApiError
 from nmt.serve.glossaries import StoredGlossary
 from nmt.serve.libretranslate import AUTO, detect_languages
-from nmt.serve.operations import Operation, Texts, base_language
+from nmt.serve.operations import Operation, Texts
 from nmt.serve.served_run import ServedRun
 from nmt.serve.service import Service
 

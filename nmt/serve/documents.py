@@ -14,7 +14,7 @@ import anyio.to_thread
 
 from nmt.config.data import SOURCES
 from nmt.corpus.sources.readers import open_zip
-from nmt.corpus.text.languages import two_letters
+from nmt.corpus.text.languages import base_language
 from nmt.errors import UserError
 from nmt.serve.errors import ApiError
 from nmt.serve.formatting import Formatted, Part, has_letters, with_superscripts
@@ -271,9 +271,8 @@ def _change_language(root: "BaseOxmlElement", source: str, target: str) -> None:
     """Change the proofing language, as in `<w:lang w:val="en-US"/>`."""
     for element in root.iter(_WORD + "lang"):
         for name in ("val", "eastAsia", "bidi"):
-            given = element.get(_WORD + name, "").partition("-")[0].lower()
-            if given and two_letters(given) == two_letters(source):
-                code = two_letters(target)
+            if base_language(element.get(_WORD + name, "")) == base_language(source):
+                code = base_language(target)
                 element.set(_WORD + name, _REGIONS.get(code, code))
 
 

@@ -11,7 +11,7 @@ from itertools import groupby
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from nmt.corpus.text.languages import two_letters
+from nmt.corpus.text.languages import base_language
 from nmt.serve.errors import ApiError
 from nmt.serve.formatting import Formatted, has_letters, with_superscripts
 
@@ -163,9 +163,8 @@ class Markup:
         if root is None or not self.stretches:
             return
         for name in ("lang", "xml:lang"):
-            given = (root.attributes.get(name) or "").partition("-")[0].lower()
-            if two_letters(given) == two_letters(source):
-                root.attrs[name] = two_letters(target)
+            if base_language(root.attributes.get(name) or "") == base_language(source):
+                root.attrs[name] = base_language(target)
 
     def replace(self, stretch: Stretch, parts: list[tuple[str, int]]) -> None:
         """Replace a stretch by its translation.

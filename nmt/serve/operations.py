@@ -1,6 +1,5 @@
 """One description per endpoint, from which routes and the OpenAPI document are generated."""
 
-import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -11,6 +10,7 @@ from pydantic_core import PydanticCustomError, to_json
 from starlette.datastructures import FormData, ImmutableMultiDict, UploadFile
 from starlette.requests import Request
 
+from nmt.corpus.text.languages import base_language
 from nmt.serve.errors import ApiError
 from nmt.serve.limits import Limits
 from nmt.serve.service import Service
@@ -25,15 +25,6 @@ def _require_texts(value: object) -> object:
     if isinstance(value, list) and not all(isinstance(each, str) for each in value):
         raise PydanticCustomError("texts", "must be a string or a list of strings")
     return value
-
-
-def base_language(code: str) -> str:
-    """Return a language code in lower case and without its region, as runs have it.
-
-    >>> base_language("en-US")
-    'en'
-    """
-    return re.split("[-_]", code.strip().lower())[0]
 
 
 LanguageCode = Annotated[str, AfterValidator(base_language)]

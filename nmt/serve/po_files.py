@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polib
 
-from nmt.corpus.text.languages import two_letters
+from nmt.corpus.text.languages import base_language
 from nmt.errors import UserError, one_line
 from nmt.serve.inline_markup import InlineText, Slot, tokens_in
 
@@ -92,8 +92,8 @@ class PoFile:
         source = entry.texts.get("msgid", "")
         if not source:
             language = _LANGUAGE.search(entry.texts.get("msgstr", ""))
-            code = two_letters(language[1].lower()) if language else ""
-            if languages and code and code != two_letters(languages[1]):
+            code = base_language(language[1]) if language else ""
+            if languages and code and code != base_language(languages[1]):
                 raise UserError(
                     f"{self._path}: is a translation into {code}, but this run translates into "
                     f"{languages[1]}; choose another run"

@@ -134,7 +134,11 @@ class Service:
         known = {code for run in self.runs.values() for code in (run.source, run.target)}
         for code in (source, target):
             if code is not None and code not in known:
-                raise ApiError(400, f"{code[:100] or 'an empty language'} is not supported")
+                raise ApiError(
+                    400,
+                    f"{code[:100] or 'an empty language'} is not supported; choose from "
+                    f"{', '.join(sorted(known))}",
+                )
         for run in self.runs.values():
             if source in (None, run.source) and target in (None, run.target):
                 return run

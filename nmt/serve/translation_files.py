@@ -11,7 +11,7 @@ from typing import Literal
 
 from nmt.config.data import translation_format
 from nmt.corpus.sources.translation_files import GETTEXT_HEADER
-from nmt.corpus.text.languages import two_letters
+from nmt.corpus.text.languages import base_language
 from nmt.errors import UserError
 from nmt.files.xml_files import Element, XmlDocument
 from nmt.serve.formatting import Formatted, Part, has_letters
@@ -94,7 +94,7 @@ class _XmlFile:
         self._is_translated = False  # whether a target of XLIFF 1.2 is not a copy
         self._is_wanted = True  # the current part of an XLIFF file, by its languages
         self._target_code = ""  # as a TMX file writes the target language
-        self._target_language = two_letters(languages[1]) if languages else ""
+        self._target_language = base_language(languages[1]) if languages else ""
         self._read()
 
     def written(self) -> bytes:
@@ -142,9 +142,9 @@ class _XmlFile:
         self.kept += len(self.slots) == before
 
     def _side(self, code: str) -> Literal[0, 1] | None:
-        base = two_letters(re.split("[-_]", code.strip().lower())[0])
+        base = base_language(code)
         assert self._languages
-        sides = [two_letters(language) for language in self._languages]
+        sides = [base_language(language) for language in self._languages]
         return None if base not in sides else 0 if base == sides[0] else 1
 
     def _slot(self, source: Element, preserved: bool = True) -> Slot:

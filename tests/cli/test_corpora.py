@@ -101,7 +101,9 @@ def test_the_lines_of_downloaded_test_sets_are_listed(
     assert wmt20.split()[1:3] == ["1,234", "Official"]
 
 
-@pytest.mark.parametrize("languages", ["en", "en-en", "-", "en_de", "EN-DE", "de-deu", "xx-äö"])
+@pytest.mark.parametrize(
+    "languages", ["en", "en-en", "-", "en_de", "e-de", "de-deu", "German-deutsch", "xx-äö"]
+)
 def test_invalid_language_pairs_are_refused(languages: str) -> None:
     result = runner.invoke(app, ["corpora", "-l", languages])
     assert isinstance(result.exception, UserError)

@@ -139,7 +139,7 @@ def test_every_number_of_the_configuration_has_an_upper_bound() -> None:
 
 EXPECTED = [  # one of each kind
     ("data.source", "Pickle", "'Pickle'", "'pickle', 'tsv', 'parallel', 'table', 'tmx',"),
-    ("data.source_language", "ENG", "'ENG'", "two or three lower-case letters, such as en"),
+    ("data.source_language", "ENGL", "'engl'", "two or three lower-case letters, such as en"),
     ("data.target_language", "no", "false", "text or a number; put no, yes, on and off in quotes"),
     ("data.unicode", "null", "null", "'NFC', 'NFKC' or 'none'"),
     ("data.validation_size", "0", "0", "greater than or equal to 1"),
@@ -193,6 +193,12 @@ def test_every_field_has_its_bounds(path: Path, override: str) -> None:
     message = refusal(path, "data: {}", override)
     assert message.startswith(f"--set: {override.partition('=')[0]}: ")
     assert "\n" not in message
+
+
+@pytest.mark.parametrize("names", [("English", "ger"), ("eng", "DE"), ("en_US", "German")])
+def test_languages_may_be_named_by_any_code_or_name(names: tuple[str, str]) -> None:
+    data = dict(zip(("source_language", "target_language"), names, strict=True))
+    assert parse_config({"data": {**data, "address": True}}, "test").data.languages == ("en", "de")
 
 
 def test_too_long_a_list_is_reported_with_its_limit() -> None:

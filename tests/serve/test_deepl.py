@@ -91,7 +91,7 @@ def test_the_official_client_understands_the_errors(api: deepl.DeepLClient) -> N
 
 
 def test_forms_are_read_as_well(client: TestClient) -> None:
-    answer = client.post("/v2/translate", data={"text": [SENTENCE, "x"], "target_lang": "de"})
+    answer = client.post("/v2/translate", data={"text": [SENTENCE, "x"], "target_lang": "deu"})
     assert answer.json()["translations"][0]["text"] == GERMAN
 
 

@@ -110,6 +110,7 @@ REQUEST = {"q": SENTENCE, **PAIR}
         ({"json": REQUEST | {"source": "EN", "target": "DE"}}, GERMAN),
         ({"json": REQUEST | {"source": "en-US", "target": "de-DE"}}, GERMAN),
         ({"json": REQUEST | {"source": "en_GB", "target": "De"}}, GERMAN),
+        ({"json": REQUEST | {"source": "English", "target": "ger"}}, GERMAN),
         ({"url": "http://localhost//translate", "json": REQUEST}, GERMAN),
         (
             {"json": REQUEST | {"q": f"\n  {SENTENCE}  {BEN}\r\n\r\n\tIda cooks at night.\n"}},

@@ -79,11 +79,12 @@ def test_a_run_is_chosen_by_one_language_or_both(
 
     assert chosen() == chosen(source="en") == chosen(target="de") == "toy"
     assert chosen(source="", target="") == chosen(run="toy", source="") == "toy"
+    assert chosen(source="ENG") == chosen(target="German") == "toy"
     assert chosen(source="de") == chosen(target="en") == chosen(source="de", target="en") == "back"
     assert chosen(run="back", target="en") == "back"
     assert chosen(run="back", target="de") == "back translates only from de to en"
     assert chosen(run="toy", source="fr") == "toy translates only from en to de"
-    assert chosen(target="fr") == "fr is not supported"
+    assert chosen(target="fr") == "fr is not supported; choose from de, en"
 
 
 def test_attention_is_returned_on_request(client: TestClient) -> None:

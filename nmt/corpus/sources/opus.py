@@ -17,7 +17,7 @@ from nmt.corpus.sources.readers import (
     open_zip,
     read_tsv,
 )
-from nmt.corpus.text.languages import three_letters
+from nmt.corpus.text.languages import codes, three_letters
 from nmt.errors import UserError, one_line
 from nmt.progress import elapsed
 
@@ -69,7 +69,7 @@ def read_moses(path: Path, languages: tuple[str, str]) -> Iterator[Pair]:
 
 def _member(archive: zipfile.ZipFile, path: Path, language: str) -> str:
     for name in archive.namelist():
-        if name.endswith(f".{language}"):
+        if name.endswith(tuple(f".{code}" for code in codes(language))):
             return name
     raise UserError(
         f"{path}: no text in {language}; set source_language and target_language, or use another "

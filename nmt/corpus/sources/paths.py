@@ -5,6 +5,7 @@ from pathlib import Path
 
 from nmt.config.data import DataConfig
 from nmt.corpus.sources.readers import Split
+from nmt.corpus.text.languages import codes
 from nmt.errors import UserError
 
 _PACKED = (".gz", ".xz", ".bz2")
@@ -69,8 +70,9 @@ def pair_of(stem: Path, data: DataConfig) -> tuple[Path, Path]:
     for ending in _PACKED:
         name = name.removesuffix(ending)
     for language in data.languages:
-        if name.endswith(f".{language}") and not _candidates(stem, language):
-            stem = stem.with_name(name.removesuffix(f".{language}"))
+        own = next((f".{code}" for code in codes(language) if name.endswith(f".{code}")), None)
+        if own and not _candidates(stem, language):
+            stem = stem.with_name(name.removesuffix(own))
             break
     return _side(stem, data.source_language), _side(stem, data.target_language)
 
@@ -82,7 +84,11 @@ def _side(stem: Path, language: str) -> Path:
 
 
 def _candidates(stem: Path, language: str) -> list[Path]:
-    paths = [expanded(Path(f"{stem}.{language}{ending}")) for ending in ("", *_PACKED)]
+    paths = [
+        expanded(Path(f"{stem}.{code}{ending}"))
+        for code in codes(language)
+        for ending in ("", *_PACKED)
+    ]
     return [path for path in paths if ignoring_os_errors(path.is_file)]
 
 

@@ -13,7 +13,7 @@ from typing import Literal
 
 from nmt.config.data import SOURCES
 from nmt.corpus.sources.readers import MAX_LINE_BYTES, Pair
-from nmt.corpus.text.languages import two_letters
+from nmt.corpus.text.languages import base_language
 from nmt.errors import UserError, one_line
 from nmt.files.xml_files import Event, read_xml
 
@@ -93,10 +93,10 @@ class _Languages:
         return self._sides[code]
 
     def _side(self, code: str) -> Literal[0, 1] | None:
-        base = two_letters(re.split("[-_]", code.strip().lower())[0])
-        if base == two_letters(self.source):
+        base = base_language(code)
+        if base == base_language(self.source):
             return 0
-        if base == two_letters(self.target):
+        if base == base_language(self.target):
             return 1
         self.others.add(code.strip()[:20])
         return None

@@ -1,5 +1,6 @@
 """Languages: codes of two letters and of three (some corpora use them), names, common words."""
 
+import re
 from collections.abc import Sequence
 
 _CODES = """
@@ -13,6 +14,11 @@ ta:tam te:tel tg:tgk th:tha tk:tuk tl:tgl tr:tur uk:ukr ur:urd uz:uzb vi:vie zh:
 _THREE_LETTERS = {code[:2]: code[3:] for code in _CODES.split()}
 _TWO_LETTERS = {three: two for two, three in _THREE_LETTERS.items()}
 _TWO_LETTERS["cmn"] = "zh"  # Mandarin, as OPUS-MT and Tatoeba name Chinese
+_BIBLIOGRAPHIC = """
+alb:sq arm:hy baq:eu bur:my chi:zh cze:cs dut:nl fre:fr geo:ka ger:de gre:el ice:is mac:mk may:ms
+per:fa rum:ro slo:sk wel:cy
+"""
+_TWO_LETTERS |= {code[:3]: code[4:] for code in _BIBLIOGRAPHIC.split()}  # ISO 639-2/B
 _NAMES = {
     **{"ar": "Arabic", "bg": "Bulgarian", "cs": "Czech", "da": "Danish", "de": "German"},
     **{"el": "Greek", "en": "English", "es": "Spanish", "et": "Estonian", "fa": "Persian"},
@@ -31,6 +37,13 @@ _COLUMN_NAMES = {
     "fr": ("french",),
     "it": ("italian",),
 }
+
+_BY_NAME = {
+    **{name.lower(): code for code, name in _NAMES.items()},
+    **{name: code for code, names in _COLUMN_NAMES.items() for name in names},
+    **{"español": "es", "français": "fr", "italiano": "it"},
+}
+_REGION = re.compile("[-_]")
 
 _FREQUENT = {  # no word is listed for more than one language
     "de": frozenset({"der", "das", "und", "ist", "nicht", "ich", "sie", "ein", "zu", "mit", "wir"}),
@@ -57,15 +70,32 @@ def two_letters(code: str) -> str:
     return _TWO_LETTERS.get(code, code)
 
 
+def base_language(name: str) -> str:
+    """Return the two-letter code of a language by any code or name, in any case.
+
+    Without the region; what is no known code or name is returned in lower case.
+
+    >>> [base_language(name) for name in ("EN_us", "de-AT", "ger", "English", "xy")]
+    ['en', 'de', 'de', 'en', 'xy']
+    """
+    base = _REGION.split(name.strip().lower())[0]
+    return _BY_NAME.get(base) or two_letters(base)
+
+
 def writes_no_spaces(code: str) -> bool:
     """Return whether the language puts no spaces between words, as Chinese and Japanese."""
-    return two_letters(code.replace("_", "-").partition("-")[0].lower()) in _WITHOUT_SPACES
+    return base_language(code) in _WITHOUT_SPACES
+
+
+def codes(code: str) -> tuple[str, ...]:
+    """Return the codes of two and of three letters of a language, as names of files have them."""
+    short = two_letters(code)
+    return short, three_letters(short)
 
 
 def column_names(code: str) -> set[str]:
     """Return possible names, in lower case, of a column in this language: its codes and names."""
-    short = two_letters(code)
-    return {short, three_letters(short), *_COLUMN_NAMES.get(short, ())}
+    return {*codes(code), *_COLUMN_NAMES.get(two_letters(code), ())}
 
 
 ALL_COLUMN_NAMES = frozenset(name for code in _COLUMN_NAMES for name in column_names(code))

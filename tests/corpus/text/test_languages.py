@@ -4,6 +4,7 @@ import pytest
 
 from nmt.corpus.text.languages import (
     _FREQUENT,
+    base_language,
     column_names,
     seem_swapped,
     seem_to_be_in,
@@ -24,6 +25,22 @@ def test_codes_are_converted() -> None:
     )
     assert [*map(two_letters, ("deu", "de", "gsw", "cmn"))] == ["de", "de", "gsw", "zh"]
     assert column_names("de") == column_names("deu") == {"de", "deu", "german", "deutsch"}
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("en", "en EN en-US EN_us eng English english ENGLISH englisch"),
+        ("de", "de De de-AT deu ger GER German deutsch"),
+        ("fr", "fra fre French français"),
+        ("zh", "zh-Hans zho chi cmn"),
+        ("auto", "auto"),
+        ("xy", "xy XY-zz"),
+    ],
+)
+def test_all_names_of_a_language_are_understood(code: str, names: str) -> None:
+    assert {base_language(name) for name in names.split()} == {code}
+    assert base_language(f" {names.split()[0]} ") == code
 
 
 def test_swapped_sides_are_recognized() -> None:
