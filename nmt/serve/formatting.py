@@ -27,8 +27,11 @@ Part = tuple[str, int]  # text, and the index of the piece whose format it gets
 Span = tuple[int, int]  # first character, and the one after the last
 _MOST_LINKS = 1_000_000
 _SYMBOL = re.compile(r"[A-Z][a-z]?(?![^\W\d_])")  # of a chemical element
+_METRE = re.compile(r"(?<![^\W\d_])[kcdm]?m$")
 _ORDINAL = re.compile(r"\d(st|nd|rd|th)")
-_FORMULA = re.compile(r"(?<!\w)[^\W\d]*\d\w*")  # such as H2O; takes linear time
+_FORMULA = re.compile(  # such as H2O, and the m2 of 80m2; takes linear time
+    r"(?:(?<!\w)(?!\d+[kcdm]?m[23]\b)|(?<=\d)(?=[kcdm]?m[23]\b))[^\W\d]*\d\w*"
+)
 _WORD = re.compile(r"[^\W\d_]+|\d+|[^\w\s]+|_+")
 
 
@@ -111,7 +114,7 @@ def has_letters(text: str) -> bool:
 
 
 def is_mark(pieces: Sequence[str], number: int) -> bool:
-    """Return whether a superscript is a mark: not text, a numerator or an isotope's number."""
+    """Return whether a superscript is a mark: not text, a numerator, an isotope's number or m²."""
     piece = pieces[number]
     if not piece.strip() or has_letters(piece):
         return False
@@ -119,6 +122,8 @@ def is_mark(pieces: Sequence[str], number: int) -> bool:
     later = (pieces[i] for i in range(number + 1, len(pieces)))
     before = next(filter(None, earlier), "")[-1:]
     after = "".join(islice(filter(None, later), 3))[:3]
+    if piece in ("2", "3") and _METRE.search("".join(pieces[max(0, number - 2) : number])):
+        return False
     isotope = before and not before.isalpha() and _SYMBOL.match(after)
     return not (after[:1] in ("/", "⁄") or isotope)
 

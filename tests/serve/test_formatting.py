@@ -142,6 +142,10 @@ def test_an_ordinal_that_is_raised_as_a_whole_is_text() -> None:
         (["word", "[", "1", "]", " next"], True),
         (["word", "1", "2", "."], True),
         (["word", " ", "word"], False),
+        (["100 m", "2", "."], False),
+        (["5km", "2"], False),
+        (["the term", "2", "."], True),
+        (["I'm", "4"], True),
     ],
 )
 def test_superscripts_are_marks_unless_they_are_text(pieces: list[str], expected: bool) -> None:
