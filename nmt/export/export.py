@@ -39,8 +39,8 @@ _PROGRAM = (
     *(
         f"corpus/text/{name}.py"
         for name in (
-            *("placeholders", "division", "normalization", "parts", "punctuation", "surroundings"),
-            "target_words",
+            *("abbreviations", "division", "mnemonics", "normalization", "parts"),
+            *("placeholders", "punctuation", "surroundings", "target_words"),
         )
     ),
     "special_tokens.py",

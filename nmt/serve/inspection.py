@@ -108,11 +108,15 @@ def spell(tokens: Sequence[str], text: str, before: str = "", after: str = "") -
                 place += 1
             if number == 0:
                 start = place
-            if place >= len(text) or plain(text[place]).casefold() != plain(character).casefold():
+            if place >= len(text) or _folded(text[place]) != _folded(character):
                 return None
             place += 1
         spans += [(start, place) if place > start else (place, place)] * count
     return spans if all(map(_belongs_to_no_token, text[place:])) else None
+
+
+def _folded(character: str) -> str:
+    return plain(character).casefold().replace('"', "'")  # single quotation marks become double
 
 
 def _spelled(tokens: Sequence[str]) -> Iterator[tuple[str, int]]:

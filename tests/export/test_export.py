@@ -37,6 +37,8 @@ def test_the_exported_folder_translates_without_nmt(trained_run: RunFolder, tmp_
     program = {
         "translate.py",
         *(
+            "abbreviations.py",
+            "mnemonics.py",
             "placeholders.py",
             "division.py",
             "parts.py",

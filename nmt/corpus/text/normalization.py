@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
+from nmt.corpus.text.abbreviations import cover_abbreviations
 from nmt.corpus.text.placeholders import WORD, cover_codes
 from nmt.special_tokens import NUMBERS, PLACEHOLDERS, TAGS
 
@@ -110,8 +111,8 @@ def sentence_lengths(line: str, segment: Callable[[str], Sequence[str]]) -> list
     segment: cuts a text into sentences that add up to it, such as sentencex
     """
     # sentencex fails on unusual whitespace and lone surrogates; replacing them one for one
-    # preserves lengths. Addresses and codes are not cut.
-    plain = cover_codes(_SURROGATE.sub("\ufffd", _SPACE.sub(" ", line)))
+    # preserves lengths. Addresses, codes and abbreviations are not cut.
+    plain = cover_codes(cover_abbreviations(_SURROGATE.sub("\ufffd", _SPACE.sub(" ", line))))
     lengths: list[int] = []
     start = 0
     while start < len(plain):

@@ -7,7 +7,7 @@ library, because `nmt export` copies this file beside translate.py.
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 from nmt.corpus.text.division import halves, halves_of_run_on
@@ -18,12 +18,21 @@ from nmt.corpus.text.placeholders import (
     fill_placeholders,
     has_text,
 )
-from nmt.corpus.text.punctuation import plain, quotes_of, strip_punctuation, to_known, typeset
+from nmt.corpus.text.punctuation import (
+    double_outside,
+    plain,
+    quotes_of,
+    strip_punctuation,
+    to_known,
+    typeset,
+    within_quotes,
+)
 from nmt.corpus.text.surroundings import peel
 
 _FEWEST_DIVIDED = 16  # tokens; any model translates shorter sentences better as a whole
 _FEWEST_CAPITALS = 4  # of a single word: USA and TV stay abbreviations
 _FEWEST_JUDGED = 12  # tokens; shorter translations vary more in length
+_SEPARATOR = re.compile(r"(?<=\w)\s+(?=[|•·>]\s+\w)|(?<=\s[|•·>])\s+(?=\w)")  # of items in a row
 _SHORTEST, _LONGEST = 0.5, 2.5  # of the usual length
 
 
@@ -134,8 +143,11 @@ class Splitter:
         before, core, after = peel(text, self.rules.source_language)
         if not has_text(core):
             return []
-        form = plain if self.rules.plain_punctuation else partial(to_known, knows=self._knows)
-        parts = self._split(form(core), prefix, longest)
+        if self.rules.plain_punctuation:
+            core = double_outside(plain(core))
+        else:
+            core = to_known(core, self._knows)
+        parts = self._split(core, prefix, longest)
         if parts:
             before, after = quotes_of(self.rules.target_language, before, after)
             parts[0] = replace(parts[0], before=before + parts[0].before)
@@ -158,6 +170,8 @@ class Splitter:
         return parts
 
     def _split(self, text: str, prefix: str, longest: int) -> list[Part]:
+        if len(texts := _SEPARATOR.split(text)) > 1:
+            return self._all(texts, prefix, longest)
         replaced = self._placeholders.insert(text) if self._placeholders else PlaceholderText(text)
         capitals = self._writes_capitals and _in_capitals(replaced.text)
         cased = self._sentence_case(replaced.text) if capitals else replaced.text
@@ -213,6 +227,7 @@ class Splitter:
         text = self._restore_case(translation) if self._restore_case else translation
         if self.rules.plain_punctuation:
             text = typeset(text, self.rules.target_language)
+            text = within_quotes(text, part.before, part.after)
         if part.capitals:
             text = text.upper()
         elif part.capital:

@@ -10,7 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
+from operator import itemgetter
 
+from nmt.corpus.text.abbreviations import spell_out
+from nmt.corpus.text.punctuation import with_usual_spaces
 from nmt.special_tokens import NUMBERS, PLACEHOLDERS
 
 WORD = re.compile(r"[^\W\d_]+")
@@ -23,10 +26,29 @@ _REPLACEABLE = re.compile(
 )
 # Capitalized words in a row, which may be parts of one name: Jean-Luc O'Neill.
 _CAPITALIZED = r"[^\W\d_a-z][^\W\d_]*(?![^\W\d_])(?!(?<=[nN])['’][tT]\b)"
-_JOINED = rf"{_CAPITALIZED}(?:(?:['’](?!(?i:s|t|re|ve|ll|d|m)\b)|-){_CAPITALIZED})*"
-_IN_A_ROW = re.compile(rf"(?<![^\W\d_])(?<![^\W\d_]['’-]){_JOINED}(?: {_JOINED})*")
+_JOINED = (
+    rf"{_CAPITALIZED}(?:(?:['’](?!(?i:s|t|re|ve|ll|d|m)\b)|-(?:[a-z]{{1,4}}-)?){_CAPITALIZED})*"
+)
+_INITIAL = r"[^\W\d_a-zI]\.(?= [^\W\d_a-z])"
+_PARTICLE = "van|von|de|der|den|del|della|di|da|dos|du|la|le|al|el|bin|ibn|ten|ter|zu"
+_NAME = rf"(?:{_INITIAL}|{_JOINED})"
+_IN_A_ROW = re.compile(
+    rf"(?<![^\W\d_])(?<![^\W\d_]['’-]){_NAME}(?: (?:(?:{_PARTICLE}) ){{0,2}}{_NAME})*"
+)
 _LONGEST_PARTICLE = 2  # of a name, such as O'
-_PLACEHOLDER = re.compile(f"[{PLACEHOLDERS}{NUMBERS}]")
+# What is joined with these is no name, such as Post-War.
+_PREFIXES = frozenset(
+    (
+        *("all", "anti", "co", "ex", "half", "inter", "mid", "multi", "non", "post", "pre", "pro"),
+        *("re", "self", "semi", "sub", "well"),
+    )
+)
+_TITLES = ("Mr. ", "Mrs. ", "Ms. ", "Mr ", "Mrs ", "Ms ")  # before names such as Brown
+_OFFICES = frozenset(("president", "chairman", "speaker", "secretary", "minister", "mayor"))
+_HISSING = tuple("sßxz")  # ends of names that take no s in the German genitive
+_APOSTROPHE_ALONE = re.compile(rf"(?:\b[Tt]he )?([{PLACEHOLDERS}])['’](?= [^\W\d_])")
+_OPENING_QUOTE = re.compile(rf"(?<![\w{PLACEHOLDERS}])['’](?=\S)")
+_PLACEHOLDER = re.compile(rf"([{PLACEHOLDERS}{NUMBERS}])([sS](?![^\W\d_]))?")
 _SEPARATE = re.compile(
     rf"(?<![^\W\d_])[{PLACEHOLDERS}](?=s?(?![^\W\d_]|[{PLACEHOLDERS}]))|[{NUMBERS}]"
 )
@@ -44,6 +66,11 @@ _FILE_ENDINGS = (
     "txt|pdf|docx?|xlsx?|pptx?|csv|tsv|json|xml|ya?ml|html?|css|js|ts|py|ipynb|sh|bat|exe|zip|gz|"
     "tar|jpe?g|png|gif|svg|mp3|mp4|wav|mov|avi|md|log|ini|cfg|conf|toml|sql|db|odt|epub|srt|iso|"
     "java|cpp|php|rb|go|rs|com|org|net|edu|gov|info|eu|io|de|fr|ch|uk|app|dev"
+)
+# Those that need no translation, and are no abbreviation of million.
+_UNITS = (
+    "km/h|m/s|[kcm]m[²³23]?|m[²³23]|[km]g|ml|k?Wh?|[kMG]Hz|[kKMGT]B|[MG]bit/s|mA|dB|px|"
+    "EUR|USD|GBP|CHF"
 )
 _END_OF_URL = r"[^\s<>\"“”„.,;:!?()\]}'’]"
 _URL_TEXT = rf"(?:[^\s<>\"“”„()]|\([^\s()]*\))*(?:{_END_OF_URL}|\([^\s()]*\))"
@@ -64,30 +91,34 @@ _NAMELIKE = re.compile(
             r"(?<![\w&])[@#][A-Za-z_]\w*",
             r"(?<!\w)[A-Za-z]\w*_\w+|(?<![\w.])[A-Za-z_]\w*\(\)",  # an identifier
             r"(?<![\w-])[A-Z]{2}\d\d(?: ?[A-Z\d]{4}){3,7}(?: ?[A-Z\d]{1,3})?(?!\w)",  # IBAN
-            r"(?<![\w-])[A-Za-z]{1,6}\d[\w-]*(?:\.\d+)*(?<!-)|(?<![\w-])[A-Z][A-Za-z]*-\d[\w-]*(?<!-)",
-            r"(?<![\w.,:-])\d+(?!AM|PM)[A-Z]{1,2}\d*(?!\w)",  # 3D, 5G
+            # A code, but not the "-related" of COVID-19-related
+            r"(?<![\w-])(?!(?<=\d )[kcm]?m[23]\b)[A-Za-z]{1,6}\d"
+            r"(?:\w|-(?![a-z]{3}))*(?:\.\d+)*(?<!-)",
+            r"(?<![\w-])[A-Z][A-Za-z]*-\d(?:\w|-(?![a-z]{3}))*(?<!-)",
+            rf"(?<![\w.,:$€£¥-])\d+(?!(?:[AP]M|{_UNITS})\b)"  # 3D, 5k
+            r"(?:[A-Z]{1,2}\d*|[a-fkpx])(?!\w|\.\s?m\b)",
+            r"(?<![\w.])(?!(?:[AP]\.M|U\.[SK]|E\.G|I\.E)\.)(?:[A-Z][a-z]?\.){2,}(?!\w)",  # Ph.D.
             r"[._=*~-]{4,}|…{2,}",  # a field to fill in
             r"(?<!\S)(?:[:;=]['-]?[)(DPp]+|<3)(?!\S)",
             EMOJI,
         )
     )
 )
-_UNITS = (  # those that need no translation, and are no abbreviation of million
-    "km/h|m/s|[kcm]m[²³]?|m[²³]|[km]g|ml|k?Wh?|[kMG]Hz|[kKMGT]B|[MG]bit/s|mA|dB|px"
-)
 _NUMBER = re.compile(
-    r"(?<![\w.,:/])(?:(?<!\S)[-−±])?(?P<currency>[€$£¥]\s?)?(?P<figures>"
+    r"(?<![\w.,:/])(?:(?<!\S)[-−±])?(?P<currency>(?:(?:US|A|C)?\$|[€£¥]|(?:EUR|USD|GBP|CHF)\b)\s?)?(?P<figures>"
     r"(?:\+\d{1,3}|\(?0\d{1,6}\)?)(?:[ /-]\(?\d+\)?)+|\(\d{3}\) ?\d{3}-\d{4}"  # telephone
     r"|\d+(?:[ -]\d{3,4}){2,}(?: \d{1,2})?(?!\d)"
     r"|\+?\d+(?:[.,:/x×–—'-]\d+)*[½¼¾]?|[½¼¾])"
     r"(?(currency)|(?P<unit>"  # m after a currency is no metre
-    rf"\s?[%‰€]|\s?°(?:\s?[CF]\b)?|\s?(?:{_UNITS})(?![\w²³])|\s[mgl](?!\w))?)"
+    rf"\s?[%‰€]|[$£¥](?!\d)|\s?°(?:\s?[CF]\b)?|[\s-]?(?:{_UNITS})(?![\w²³])|\s[mgl](?!\w))?)"
 )
 _COMMON_PUNCTUATION = ".,;:!?'\"()[]-"  # part of the sentence, not a thing in it
 _SHORT = re.compile(r"\d{1,4}|\d\d?:\d\d")
-_MAGNITUDE = re.compile(r"\s?(?:thousand|million|billion|trillion|[kKmMbB]n?\b)")
-_HALF_OF_DAY = re.compile(r"(?:\s?(?:-|–|to|and|or)\s?\d{1,2}(?:[:.]\d\d)?)?\s?([aApP])\.?[mM]\b")
+_MAGNITUDE = re.compile(r"\s?(?:thousand|million|billion|trillion|([kKmMbB])n?\b)")
+_MAGNITUDES = {"k": "Tsd.", "m": "Mio.", "b": "Mrd."}
+_HALF_OF_DAY = re.compile(r"(?:\s?(?:-|–|to|and|or)\s?(\d{1,2}(?:[:.]\d\d)?))?\s?([aApP])\.?[mM]\b")
 _TIME = re.compile(r"(\d{1,2})(?:[:.](\d\d))?")
+_UNTIL = re.compile("([-–—])")
 _VERSION = re.compile(r"(?:\w[^\w]*\s[A-Z]\w*|\b(?i:version|chapter|section|figure|v))\s*$")
 _DECIMAL = {"en": ".", "de": ","}
 _GROUPS = {"en": ",", "de": "."}
@@ -112,24 +143,36 @@ def numbers_of(text: str, source: str, target: str) -> Iterator[Number]:
             continue  # 20 Uhr is 8 p.m.
         start, currency, unit = match.start(), match["currency"] or "", match["unit"] or ""
         sign = text[start : match.start("currency") if currency else match.start("figures")]
-        if currency and _MAGNITUDE.match(after):  # $5 million, $5 m
+        magnitude = _MAGNITUDE.match(after) if currency else None
+        if magnitude and (source, target, bool(magnitude[1])) == ("en", "de", True):  # $5m
+            unit = f"{_MAGNITUDES[magnitude[1].lower()]} {currency.strip()}"
+            figures = _with_separators(match["figures"], source, target)
+            yield Number(start, match.end() + magnitude.end(), f"{sign}{figures} {unit}")
+            continue
+        if magnitude:  # $5 million
             start, currency, sign = match.start("figures"), "", ""
         if (source, target) not in (("en", "de"), ("de", "en")):
             yield Number(start, match.end(), text[start : match.end()])
             continue
         figures = match["figures"]
         if not unit and not currency and source == "en" and (half := _HALF_OF_DAY.match(after)):
-            figures = _in_24_hours(figures, half[1])
+            figures = _in_24_hours(figures, half[1] or "", half[2])
         elif not _VERSION.search(before[-60:]):
             figures = _with_separators(figures, source, target)
         yield Number(start, match.end(), sign + _with_unit(figures, currency, unit, target))
 
 
-def _in_24_hours(figures: str, half: str) -> str:
+def _in_24_hours(figures: str, until: str, half: str) -> str:
+    """Return a time, or one and another after a dash; until: a later time of the same half."""
+    if len(times := _UNTIL.split(figures)) == 3:
+        return _in_24_hours(times[0], times[2], half) + times[1] + _in_24_hours(times[2], "", half)
     time = _TIME.fullmatch(figures)
     if not time or not 1 <= int(time[1]) <= 12:
         return figures
     hour = int(time[1]) % 12 + (12 if half in "pP" else 0)
+    end = _TIME.fullmatch(_in_24_hours(until, "", half)) if until else None
+    if end and int(end[1]) < hour:  # 9 to 5 p.m.
+        hour = int(time[1])
     return f"{hour}:{time[2]}" if time[2] else str(hour)
 
 
@@ -145,11 +188,12 @@ def _with_separators(figures: str, source: str, target: str) -> str:
 
 
 def _with_unit(figures: str, currency: str, unit: str, target: str) -> str:
-    currency, unit = currency.strip(), unit.strip()
+    currency, unit = currency.strip(), unit.strip(" -")
     if target == "de":
         return " ".join(filter(None, (figures, unit or currency)))
     if unit == "€":
         return f"€{figures}"
+    currency += " " * currency[-1:].isalpha()
     return f"{currency}{figures} {unit}" if unit[:1].isalpha() else f"{currency}{figures}{unit}"
 
 
@@ -222,6 +266,9 @@ class PlaceholderRules:
     def insert(self, text: str) -> PlaceholderText:
         """Replace addresses, codes, numbers and unknown words with placeholders."""
         replaced = replace_codes(text)
+        if self.languages[0] in ("en", "de"):
+            replaced.text = with_usual_spaces(replaced.text)
+        replaced.text = spell_out(replaced.text, self.languages[0], self._is_known)
         learned_numbers = self.knows is not None and self.knows(NUMBERS[0])
         replaced = replace_numbers(
             replaced,
@@ -231,13 +278,17 @@ class PlaceholderRules:
         )
 
         def replacement(match: re.Match[str]) -> str:
-            word = match.group()
+            word, before = match.group(), match.string[max(0, match.start() - 5) : match.start()]
+            follows_title = before.endswith(_TITLES) and word.istitle()
+            if follows_title and word.lower() not in _OFFICES:
+                return replaced.placeholder(word, word, PLACEHOLDERS)
             if self._is_known(word.lower()) or (self.only_names and not word[0].isupper()):
                 return word
             return replaced.placeholder(word, self._in_target(word), PLACEHOLDERS)
 
         replaced.text = self._with_whole_names(replaced)
         replaced.text = _REPLACEABLE.sub(replacement, replaced.text)
+        replaced.text = _with_genitives(replaced)
         if self.knows:
             replaced.text = self._without_unknown_symbols(replaced)
         return replaced
@@ -253,9 +304,14 @@ class PlaceholderRules:
         """
 
         def replacement(row: re.Match[str]) -> str:
+            words = row[0].split(" ")
+            names = list(map(self._is_name, words))
+            for i in range(len(words) - 1, 0, -1):
+                if words[i].islower():  # a particle, as in Zoe van Dyck
+                    names[i] = names[i + 1] and names[i - 1 - words[i - 1].islower()]
             pieces = []
-            for is_name, group in groupby(row[0].split(" "), self._is_name):
-                name = " ".join(group)
+            for is_name, group in groupby(zip(names, words, strict=True), itemgetter(0)):
+                name = " ".join(word for _, word in group)
                 several = is_name and not WORD.fullmatch(name)
                 pieces.append(replaced.placeholder(name, name, PLACEHOLDERS) if several else name)
             return " ".join(pieces)
@@ -265,11 +321,17 @@ class PlaceholderRules:
     def _is_name(self, joined: str) -> bool:
         """Return whether the model would not translate any part of a capitalized word."""
         parts = WORD.findall(joined)
+        between = [part for part in parts[1:-1] if part.islower()]  # Stratford-upon-Avon
+        parts = [part for part in parts if part not in between]
         if not all(part[0].isupper() for part in parts):
             return False
         unknown = {part for part in parts if not self._is_known(part.lower())}
         if len(parts) == 1:
-            return bool(unknown)
+            return bool(unknown) or joined.endswith(".")
+        if parts[0].lower() in _PREFIXES and joined[len(parts[0])] == "-":
+            return False
+        if between:
+            return len(unknown) == len(set(parts))
         return all(
             part in unknown
             or (len(part) > _LONGEST_PARTICLE and part.lower() in self.target_words)
@@ -303,6 +365,21 @@ class PlaceholderRules:
         return runs.sub(
             lambda run: replaced.placeholder(run[0], run[0], PLACEHOLDERS), replaced.text
         )
+
+
+def _with_genitives(replaced: PlaceholderText) -> str:
+    """Return the text with the genitive's s after names that have only its apostrophe.
+
+    James' car becomes James's car; the Smiths' house, which is a family's, Smiths's house.
+    """
+
+    def replacement(match: re.Match[str]) -> str:
+        ends = replaced.words[match[1]][-1:].lower() in _HISSING
+        return f"{match[1]}'s" if ends else match[0]
+
+    if _OPENING_QUOTE.search(replaced.text):
+        return replaced.text
+    return _APOSTROPHE_ALONE.sub(replacement, replaced.text)
 
 
 def replace_codes(text: str, among: Sequence[str] = PLACEHOLDERS) -> PlaceholderText:
@@ -359,5 +436,15 @@ def count_missing_placeholders(text: str, marks: Mapping[str, str], source: str)
 
 
 def fill_placeholders(text: str, words: Mapping[str, str]) -> str:
-    """Put words in place of placeholders; a placeholder without a word is removed."""
-    return " ".join(_PLACEHOLDER.sub(lambda match: words.get(match[0], ""), text).split())
+    """Put words in place of placeholders; a placeholder without a word is removed.
+
+    The genitive's s becomes an apostrophe after a name such as James.
+    """
+
+    def replacement(match: re.Match[str]) -> str:
+        word = words.get(match[1], "")
+        if match[2] and WORD.fullmatch(word[-2:]) and word[-1].lower() in _HISSING:
+            return word + "'"
+        return word + (match[2] or "")
+
+    return " ".join(_PLACEHOLDER.sub(replacement, text).split())

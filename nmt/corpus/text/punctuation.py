@@ -8,6 +8,8 @@ import string
 import unicodedata
 from collections.abc import Callable
 
+from nmt.special_tokens import NUMBERS
+
 DOUBLE = '"“”„‟«»″〝〞＂'
 SINGLE = "'‘’‚‛‹›"
 _LANGUAGE_QUOTES = {"de": ("„", "“", "‚", "‘")}
@@ -28,6 +30,15 @@ _ACCENT = re.compile(r"(?<=[^\W\d_])[´`](?=[^\W\d_])")  # typed instead of an a
 _BREAK = re.compile(r"(?<=\w)[—―](?=\w)(?<!\d.)|(?<=\w)[—―](?=[^\W\d_])")
 _DASH = re.compile(r"(?<!\d)[–—―]|[–—―](?!\d)")
 _OPENS_QUOTATION = re.compile(r"(?:^|(?<=[\s(\[{–—-]))\"(?=\S)")
+# Single quotation marks around words; further apostrophes between them are within words.
+_SINGLE_QUOTED = re.compile(
+    r"(?<![^\s(\[{\"„“–—-])'(?=[^\s'])(?!n')((?:[^']|(?<=\w)'(?=\w))+)(?<=[^\s'])'(?![\w'])"
+)
+_QUOTE = re.compile(r'(?<!\d)"|"(?=\w)')  # not inches
+_ALTERNATED = str.maketrans("„“‚‘", "‚‘„“")
+_CLOSES_QUOTATION = rf'(?<![\d{NUMBERS}])"'  # not inches
+_COMMA_WITHOUT_SPACE = re.compile(r"(?<=[^\W\d_]),(?=[^\W\d_])")
+_SPACE_BEFORE_MARK = re.compile(r"(?<=\w) (?=[?!,;:.](?: |$))")
 _SPACED_HYPHEN = re.compile(r"(?<=\S) - (?=[^\W\d_])")
 
 
@@ -42,6 +53,36 @@ def plain(text: str) -> str:
     text = _ACCENT.sub("'", text)
     text = _DASH.sub("-", _BREAK.sub(" - ", text))
     return text.translate(_PLAIN)
+
+
+def double_outside(text: str) -> str:
+    """Return plain text whose outer quotation marks are double ones, those within them single.
+
+    >>> double_outside("'I've seen \"Jaws\",' he said")
+    '"I\'ve seen \'Jaws\'," he said'
+    """
+    if "'" not in text:
+        return text
+    text = text.replace("``", '"').replace("''", '"')  # as LaTeX writes them
+    pieces, place, doubles = [], 0, 0
+    for match in _SINGLE_QUOTED.finditer(text):
+        before = text[place : match.start()]
+        doubles += len(_QUOTE.findall(before))
+        inner = match[0]
+        if doubles % 2 == len(_QUOTE.findall(match[1])) % 2 == 0:  # not within double ones
+            inner = f'"{_QUOTE.sub(chr(39), match[1])}"'
+        pieces += [before, inner]
+        place = match.end()
+    return "".join(pieces) + text[place:]
+
+
+def with_usual_spaces(text: str) -> str:
+    """Return English or German text with spaces after commas, and none before marks.
+
+    >>> with_usual_spaces("Hello,where are you ?")
+    'Hello, where are you?'
+    """
+    return _SPACE_BEFORE_MARK.sub("", _COMMA_WITHOUT_SPACE.sub(", ", text))
 
 
 def strip_punctuation(text: str) -> str:
@@ -79,10 +120,21 @@ def typeset(text: str, language: str) -> str:
     """
     if language not in _LANGUAGE_QUOTES:
         return text
-    opening, closing, *_ = _LANGUAGE_QUOTES[language]
+    opening, closing, *singles = _LANGUAGE_QUOTES[language]
+    text = _SINGLE_QUOTED.sub(r"\1".join(singles), text)
     if text.count('"') > 1:  # a single one may mean inches
-        text = _OPENS_QUOTATION.sub(opening, text).replace('"', closing)
+        closes = _CLOSES_QUOTATION if text.count('"') % 2 else '"'
+        text = re.sub(closes, closing, _OPENS_QUOTATION.sub(opening, text))
     return _SPACED_HYPHEN.sub(" – ", text)
+
+
+def within_quotes(text: str, before: str, after: str) -> str:
+    """Return typeset text with the other quotation marks if it stands within such marks.
+
+    >>> within_quotes("Er rief: „Halt!“", "„", "")
+    'Er rief: ‚Halt!‘'
+    """
+    return text.translate(_ALTERNATED) if "„" in before or "“" in after else text
 
 
 def quotes_of(language: str, before: str, after: str) -> tuple[str, str]:

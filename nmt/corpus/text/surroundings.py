@@ -6,6 +6,7 @@ Needs only the standard library, because `nmt export` copies this file beside tr
 import re
 import unicodedata
 
+from nmt.corpus.text.mnemonics import find_mnemonic
 from nmt.corpus.text.placeholders import has_text
 from nmt.corpus.text.punctuation import DOUBLE, SINGLE
 
@@ -20,9 +21,9 @@ _REPEATED = re.compile(r"(?<=[^\s.…])\s*(?:\.{2,}|…)[.…!?]*$|(?<=[!?])[!?.
 _EMOTICON = re.compile(r"\s+(?:[:;=]['-]?[)(DPp]+|<3)$")
 _NOTE = re.compile(r"\s*(?:\[\d{1,3}\])+$|(?<=\D)[¹²³⁴-⁹]+$")  # the number of a footnote
 _CUT_OFF = re.compile(r"(?<![\s–—―-])\s*(?:-{2,}|[–—―]+)[.!?]*$|(?<=\S)\s-$")
-_MNEMONIC = re.compile(r"&(?=[^\W\d_]+(?:[^\w;&]|$))")  # of a menu, as in &Save
 _NEW_SPEAKER = re.compile(r"(?:-{1,2}|[–—―])(?=[\"“„‘'(¿¡]?[^\W\d_a-z])")  # not an option, --help
 _BLANK = re.compile(r"\s*[._=~*-]{3,}$")  # a field to fill in
+_TAG = re.compile("<([A-Za-z]+)>")
 _EMPHASIS = re.compile(r"\*{1,3}|_{1,3}|~~")
 _MOST_STEPS = 20
 
@@ -56,9 +57,10 @@ def _step(text: str, language: str) -> tuple[int, int]:
     if before or after or not text:
         return before, after
     sign = _LIST_SIGN.match(text) or (language != "de" and _LIST_NUMBER.match(text))
-    sign = sign or _NEW_SPEAKER.match(text) or _MNEMONIC.match(text)
-    if sign:
+    if sign := sign or _NEW_SPEAKER.match(text):
         return sign.end(), 0
+    if find_mnemonic(text) == 0:
+        return 1, 0
     while before < len(text) and _is_symbol(text[before]):
         before += 1
     while after < len(text) - before and _is_symbol(text[-1 - after]) and text[-1 - after] != "…":
@@ -81,6 +83,10 @@ def _is_symbol(character: str) -> bool:
 
 def _around(text: str) -> tuple[int, int]:
     """Return the lengths of the brackets or quotation marks around a text."""
+    if tag := _TAG.match(text):
+        closing = f"</{tag[1]}>"
+        ends = text.endswith(closing) and text.count(closing) == 1
+        return (tag.end(), len(closing)) if ends else (0, 0)
     first = text[0]
     body = text.rstrip(_END_MARKS)  # of (Ben reads.). without the last full stop
     tail = len(text) - len(body)

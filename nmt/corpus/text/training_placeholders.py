@@ -32,6 +32,7 @@ from nmt.special_tokens import NUMBERS, PLACEHOLDERS
 
 KNOWN_WORDS = "known_words.json"
 RARE_NAMES = "rare_names.json"
+_OWNER = re.compile(r"[^\W\d_]+(?=['’][sS]\b)")
 _MOSTLY = 0.8
 _RARE = 20  # training pairs with a name, below which it is always replaced
 FEWEST_NUMBERS = 100  # training pairs, for placeholders of numbers to be learned
@@ -118,6 +119,7 @@ class TrainingPlaceholders:
         forms: Counter[str] = Counter()  # as the target writes them
         for source, target in pairs:
             source_words, target_forms = words_of(source), set(WORD.findall(target))
+            target_forms |= _without_genitive(source, target_forms)
             target_words = {form.lower() for form in target_forms}
             in_source.update(source_words)
             in_target.update(target_words)
@@ -189,6 +191,12 @@ class TrainingPlaceholders:
 
     def _drawn(self, marks: str) -> list[str]:
         return [marks[i] for i in self._generator.permutation(len(marks)).tolist()]
+
+
+def _without_genitive(source: str, target_forms: set[str]) -> set[str]:
+    """Return the names that the target has in the genitive only: Mary's, Marys."""
+    owners = {word.lower() for word in _OWNER.findall(source)}
+    return {form[:-1] for form in target_forms if form[-1:] == "s" and form[:-1].lower() in owners}
 
 
 def _replace(text: str, placeholders: dict[str, str]) -> str:

@@ -22,6 +22,12 @@ from nmt.corpus.text.sentences import split_sentences
         ('He said "No." She left.', ['He said "No."', "She left."]),
         ("a line\r\nanother\tword", ["a line", "another\tword"]),
         ("3.5 metres… and on. Ben?", ["3.5 metres… and on.", "Ben?"]),
+        *(
+            (f"Call {short} 5 now. Ben?", [f"Call {short} 5 now.", "Ben?"])
+            for short in ("approx.", "Mon.", "Tel.", "max.", "vol.", "etc.", "No.", "p.", "Jan.")
+        ),
+        ("See, e.g. Ben, i.e. him.", ["See, e.g. Ben, i.e. him."]),
+        ("In the sun. it was hot", ["In the sun.", "it was hot"]),
     ],
 )
 def test_sentences_are_found_and_no_text_is_lost(text: str, sentences: list[str]) -> None:

@@ -1,0 +1,154 @@
+"""Abbreviations and attached units that training lacks, in the form that it has.
+
+"7pm" is read as "7 p.m.", "dont" as "don't", "e.g." as "for example". Needs only the standard
+library, because `nmt export` copies this file beside translate.py.
+"""
+
+import re
+from collections.abc import Callable
+
+_CONTRACTIONS = (
+    "I'm I've you're you've you'll they're they've we've he's she's that's what's there's where's "
+    "who's let's it'll don't doesn't didn't can't won't isn't aren't wasn't weren't couldn't "
+    "wouldn't shouldn't hasn't haven't hadn't o'clock"
+)
+_WORDS = {  # unless the training text has the short form itself
+    **{form.replace("'", "").lower(): form for form in _CONTRACTIONS.split()},
+    **{"asap": "as soon as possible", "btw": "by the way", "idk": "I don't know"},
+    **{"pls": "please", "plz": "please", "thx": "thanks", "thanx": "thanks", "bday": "birthday"},
+    **{"u": "you", "ur": "your", "r": "are", "bc": "because", "cuz": "because", "tho": "though"},
+    **{"gonna": "going to", "wanna": "want to", "gotta": "have to", "lemme": "let me"},
+    **{"gimme": "give me", "kinda": "kind of", "dunno": "don't know", "imo": "in my opinion"},
+    **{"tmrw": "tomorrow", "tmr": "tomorrow", "msg": "message", "ppl": "people"},
+}
+_OFTEN_DOTTED = {"approx": "about", "etc": "and so on", "incl": "including", "vs": "against"}
+_DOTTED = {
+    **{"approx": "about", "etc": "and so on", "incl": "including", "vs": "against"},
+}
+_DOTTED = {
+    **{"e.g.": "for example", "i.e.": "that is", "a.s.a.p.": "as soon as possible"},
+    **{"u.s.a.": "USA", "u.s.": "USA", "u.k.": "UK", "w/o": "without", "w/": "with"},
+    **{"no.": "number", "nr.": "number", "y/o": "years old"},
+}
+_UNITS = {  # one, and several
+    **dict.fromkeys(("h", "hr", "hrs"), ("hour", "hours")),
+    **dict.fromkeys(("min", "mins"), ("minute", "minutes")),
+    **dict.fromkeys(("sec", "secs"), ("second", "seconds")),
+    **dict.fromkeys(("yr", "yrs"), ("year", "years")),
+    **dict.fromkeys(("wk", "wks"), ("week", "weeks")),
+    **dict.fromkeys(("lb", "lbs"), ("pound", "pounds")),
+    **{"oz": ("ounce", "ounces"), "ft": ("foot", "feet")},
+}
+_MONTHS = (
+    *("January", "February", "March", "April", "June", "July", "August"),
+    *("September", "October", "November", "December"),
+)
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_MONTH = {name[:3]: name for name in _MONTHS} | {"Sept": "September"}
+_DAY = {name[:3]: name for name in _DAYS} | {
+    **{"Tues": "Tuesday", "Thur": "Thursday", "Thurs": "Thursday"}
+}
+_CALENDAR = _MONTH | _DAY
+
+_WORD = re.compile(
+    rf"(?<![\w'’.&@/-])(?i:({'|'.join(_WORDS)})|({'|'.join(_OFTEN_DOTTED)})(?:\.(?=,|\s[a-z\d]))?)"
+    r"(?![\w'’&@/-]|\.\w)"
+)
+_ABBREVIATION = re.compile(
+    r"(?<![\w.])(?i:e\.\s?g\.|i\.\s?e\.|a\.s\.a\.p\.|u\.s\.(?:a\.)?|u\.k\.)"
+    r"|\b(?i:n[or])\.(?=\s?\d)|(?<!\S)(?:w/o?(?=\s)|y/o(?!\S))"
+)
+_HALF_OF_DAY = re.compile(r"(?<=\d)\s?([ap])(\.?)\s?m\b(?!(?<=\sam)\s+I\b)\.?", re.IGNORECASE)
+_MEASURE = re.compile(rf"(?:((?<![\d.,:/])1)|\d)\s?({'|'.join(_UNITS)})\b(?!['’-])")
+_ATTACHED = re.compile(r"(?<=\d)(?!(?:st|nd|rd|th)\b)(?=(?:[a-z]{2,}|[glm])(?![^\W_]))")
+_SQUARE = re.compile(r"(?<=\d)\s?sq\.?\s?m\b\.?")
+_DATE = re.compile(
+    rf"\b({'|'.join(sorted(_CALENDAR, key=len, reverse=True))})"
+    r"(?:\.(?=,?\s(?:\d|[a-z]))|(?=,?\s\d{1,2}\b))"
+    rf"|(?<=\d\s)({'|'.join(sorted(_MONTH, key=len, reverse=True))})\b(?:\.(?=\s\S))?"
+)
+_LETTERS = re.compile(r"[^\W\d_]+")
+_NO_END = re.compile(  # of a sentence, before a small letter or a figure
+    r"(?<![\w.])(?i:approx|dept|ed|est|excl|incl|max|qty|tel|temp|vol"
+    r"|(?-i:Mon|Tues?|Wed|Thu|Thurs?|Fri|Sat|Sun))\.(?=\s[a-z\d])"
+)
+_HYPHENATED = re.compile(r"(?<![\w-])([^\W\d_]+)-([^\W\d_]+)(?![\w-])")
+_DAYS_FROM_TO = re.compile(
+    rf"\b({'|'.join(sorted(_DAY, key=len, reverse=True))})\.?\s?[–-]\s?"
+    rf"({'|'.join(sorted(_DAY, key=len, reverse=True))})\b\.?(?!-)"
+)
+_TIME_TO = re.compile(r"(?<=m\.)\s?[–-]\s?(?=\d)")
+_TRIPLE = re.compile(r"([^\W\d_])\1{2,}")
+_DECADE = re.compile(r"(?<=\d0)['’](?=s\b)")
+
+
+def cover_abbreviations(text: str) -> str:
+    """Return the text with letters in place of full stops that end no sentence."""
+    return _NO_END.sub(lambda match: f"{match[0][:-1]}x", text)
+
+
+def spell_out(text: str, language: str, is_known: Callable[[str], bool]) -> str:
+    """Return an English text with the long forms of what training lacks; others unchanged.
+
+    language: its code; is_known: whether training has a word, in lower case
+
+    >>> spell_out("7pm, 5km, approx. 3h", "en", {"p", "m", "about", "hours"}.__contains__)
+    '7 p.m., 5 km, about 3 hours'
+    """
+    if language != "en":
+        return text
+
+    def knows(words: str) -> bool:
+        return all(map(is_known, _LETTERS.findall(words.lower())))
+
+    def long_form(match: re.Match[str], form: str) -> str:
+        if not knows(form):
+            return match[0]
+        return form[0].upper() + form[1:] if match[0][0].isupper() else form
+
+    def word(match: re.Match[str]) -> str:
+        short = (match[1] or match[2]).lower()
+        form = _WORDS.get(short) or _OFTEN_DOTTED[short]
+        may_be_name = match[0][0].isupper() and match.start() > 0 and not text.isupper()
+        if (may_be_name and "'" not in form) or (len(short) > 1 and is_known(short)):
+            return match[0]
+        return long_form(match, form)
+
+    def abbreviation(match: re.Match[str]) -> str:
+        form = long_form(match, _DOTTED["".join(match[0].lower().split())])
+        if form == match[0]:
+            return form
+        following = match.string[match.end() : match.end() + 1]
+        return form + ("" if following else ".") + " " * following.isdigit()
+
+    def measure(match: re.Match[str]) -> str:
+        one, several = _UNITS[match[2]]
+        form = one if match[1] else several
+        known = len(match[2]) > 1 and is_known(match[2])
+        return f"{match[0][0]} {form}" if knows(form) and not known else match[0]
+
+    def date(match: re.Match[str]) -> str:
+        return long_form(match, _CALENDAR[match[1] or match[2]])
+
+    def days(match: re.Match[str]) -> str:
+        form = f"{_DAY[match[1]]} to {_DAY[match[2]]}"
+        return form if knows(form) else match[0]
+
+    def not_drawn_out(match: re.Match[str]) -> str:  # sooo
+        forms = (match[0], _TRIPLE.sub(r"\1\1", match[0]), _TRIPLE.sub(r"\1", match[0]))
+        return next((form for form in forms if is_known(form.lower())), match[0])
+
+    def hyphenated(match: re.Match[str]) -> str:
+        solid = match[1] + match[2].lower()
+        return solid if not knows(match[0]) and is_known(solid.lower()) else match[0]
+
+    has_dots = knows("p.m.") and not is_known("pm")
+    spelled = _HALF_OF_DAY.sub(lambda m: f" {m[1].lower()}.m." if has_dots else f" {m[1]}m", text)
+    spelled = _DAYS_FROM_TO.sub(days, _TIME_TO.sub(" to ", spelled))
+    if _TRIPLE.search(spelled):
+        spelled = _LETTERS.sub(not_drawn_out, spelled)
+    spelled = _SQUARE.sub(" m²", spelled)
+    spelled = _ATTACHED.sub(" ", _MEASURE.sub(measure, _DECADE.sub("", spelled)))
+    spelled = _WORD.sub(word, _ABBREVIATION.sub(abbreviation, _DATE.sub(date, spelled)))
+    spelled = _HYPHENATED.sub(hyphenated, spelled)
+    return spelled.upper() if text.isupper() else spelled

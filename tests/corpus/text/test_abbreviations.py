@@ -1,0 +1,104 @@
+"""Abbreviations and attached units are read in the form that training has."""
+
+import re
+
+import pytest
+
+from nmt.corpus.text.abbreviations import spell_out
+from nmt.corpus.text.placeholders import PlaceholderRules, fill_placeholders
+
+KNOWN = frozenset(
+    re.findall(
+        r"\w+",
+        "p m a am i don t you re are please for example that is number about as soon possible usa "
+        "hour hours minutes pounds feet january monday etc prepaid without with against going to "
+        "the open at and now coworker co",
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("typed", "read"),
+    [
+        # Times
+        *((f"at {form} now", "at 7 p.m. now") for form in ("7pm", "7 pm", "7PM", "7 PM", "7p.m.")),
+        *((f"at {form} now", "at 7 p.m. now") for form in ("7 p.m.", "7P.M.", "7 P. M.")),
+        ("at 10:30am.", "at 10:30 a.m."),
+        ("9am-5pm", "9 a.m. to 5 p.m."),
+        ("at 7 am I now", "at 7 am I now"),
+        ("OPEN AT 7PM", "OPEN AT 7 P.M."),
+        ("in the 1990's", "in the 1990s"),
+        # Units
+        ("5km, 20kg, 3g", "5 km, 20 kg, 3 g"),
+        ("80 sqm, 5 sq. m", "80 m², 5 m²"),
+        ("30min, 2hrs, 1h, 11h", "30 minutes, 2 hours, 1 hour, 11 hours"),
+        ("12lbs, 6 ft", "12 pounds, 6 feet"),
+        ("60mph", "60 mph"),
+        ("1st, 2nd, 3rd, 20th", "1st, 2nd, 3rd, 20th"),
+        # Abbreviations
+        ("e.g. now", "for example now"),
+        ("E.g. now", "For example now"),
+        ("now, i.e. open", "now, that is open"),
+        ("No. 5, no.5", "Number 5, number 5"),
+        ("No. I don't", "No. I don't"),
+        ("the U.S. is", "the USA is"),
+        ("in the U.S.", "in the USA."),
+        ("approx. 5 etc. now", "about 5 etc. now"),
+        ("Jan. 5, 5 Jan, on 5 Jan.", "January 5, 5 January, on 5 January."),
+        ("on Mon. at 5", "on Monday at 5"),
+        ("Jan is open", "Jan is open"),
+        ("w/ and w/o the", "with and without the"),
+        # Chats
+        ("u dont, asap pls", "you don't, as soon as possible please"),
+        ("Dont! Im open", "Don't! I'm open"),
+        ("I DONT", "I DON'T"),
+        ("R&B and Plan U", "R&B and Plan U"),
+        ("gonna open", "going to open"),
+        ("pre-paid co-worker", "prepaid coworker"),
+        # What training has, and what it lacks even in the long form, stays.
+        ("etc", "etc"),
+        ("thx, 5 yrs", "thx, 5 yrs"),
+    ],
+)
+def test_what_training_lacks_is_spelled_out(typed: str, read: str) -> None:
+    assert spell_out(typed, "en", KNOWN.__contains__) == read
+    assert spell_out(typed, "de", KNOWN.__contains__) == typed
+
+
+def test_a_model_that_knows_pm_reads_it() -> None:
+    assert spell_out("7pm, 8 a.m.", "en", (KNOWN | {"pm"}).__contains__) == "7 pm, 8 am"
+
+
+@pytest.mark.parametrize(
+    ("attached", "spaced"),
+    [
+        ("open at 7pm", "open at 7 p.m."),
+        ("open at 4-6pm", "open at 4-6 p.m."),
+        ("20kg", "20 kg"),
+        ("a 10-kg", "a 10 kg"),
+        ("8GB", "8 GB"),
+        ("5EUR", "5 EUR"),
+        ("EUR 5", "5 EUR"),
+        ("100sqm", "100 m²"),
+        ("100m2", "100 m2"),
+        ("30min", "30 minutes"),
+    ],
+)
+def test_attached_units_are_carried_like_others(attached: str, spaced: str) -> None:
+    rules = PlaceholderRules(KNOWN, False, ("en", "de"), lambda text: True)
+    first, second = rules.insert(attached), rules.insert(spaced)
+    assert (first.text, first.written) == (second.text, second.written)
+
+
+@pytest.mark.parametrize(
+    ("typed", "written"),
+    [
+        ("9 to 5 pm", "9 to 17 p.m."),
+        ("11-1pm", "11-13 p.m."),
+        ("4:30-6pm", "16:30-18 p.m."),
+        ("10 and 12 pm", "10 and 12 p.m."),
+    ],
+)
+def test_a_range_of_times_ends_after_its_beginning(typed: str, written: str) -> None:
+    found = PlaceholderRules(KNOWN, False, ("en", "de"), lambda text: True).insert(typed)
+    assert fill_placeholders(found.text, found.written) == written
