@@ -9,7 +9,7 @@ translate is replaced with placeholders and filled in afterwards (`nmt.corpus.te
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import lru_cache, partial
 
 from sentencex import segment
 
@@ -24,6 +24,7 @@ from nmt.corpus.text.sentences import SplitText, split_sentences
 from nmt.corpus.text.tags import split_prefix
 from nmt.corpus.text.target_words import TargetWords
 from nmt.corpus.tokenizers.registry import Tokenizers
+from nmt.corpus.tokenizers.tokenizer import Tokenizer
 from nmt.corpus.tokenizers.words import WordTokenizer
 from nmt.decoding.engines.interface import Constraints
 from nmt.decoding.glossary import Glossary, Match, Term
@@ -39,6 +40,7 @@ _NAME = re.compile(r"[^\W\d_]+(?:[ '’-][^\W\d_]+)+")  # of several words
 _BYTE = re.compile("<0x([0-9A-F]{2})>")
 _SPACE = "▁"  # as SentencePiece writes it
 _CLOSING = re.compile(r"\W?[.!?…]+")  # a token; \W: SentencePiece's mark of a space
+_MOST_VOCABULARIES = 8  # whose facts are kept
 
 
 @dataclass(frozen=True)
@@ -175,7 +177,7 @@ class Segmenter:
             elif last and word.startswith(last):  # what a placeholder stands for has been begun
                 text = " ".join([*words, mark])
         target = self._tokenizers.target
-        if UNK in target.encode(text) or not self._spellings:
+        if UNK in target.encode(text) or not _spellings(target):
             raise UserError(f"prefix {text}: the model cannot write it; shorten or omit it")
         return text
 
@@ -301,6 +303,7 @@ class Segmenter:
 
     def constraints(self, segments: Sequence[Segment]) -> Constraints:
         """Return the placeholders and terms that translations must contain, as whole words."""
+        target = self._tokenizers.target
         needed = [
             [
                 *(self._placeholder(segment.part.text, mark) for mark in segment.part.words),
@@ -309,40 +312,23 @@ class Segmenter:
             for segment in segments
         ]
         closing = [
-            [] if segment.beginning or _ENDS.search(segment.part.text) else self._closing
+            [] if segment.beginning or _ENDS.search(segment.part.text) else _closing(target)
             for segment in segments
         ]
-        encode = self._tokenizers.target.encode_lines
+        encode = target.encode_lines
         avoided = [
             [ids for term in segment.terms for ids in encode(list(term.forbidden)) if ids]
             for segment in segments
         ]
-        constraints = Constraints(needed, self._continuing, closing, avoided=avoided)
+        constraints = Constraints(needed, _continuing(target), closing, avoided=avoided)
         if not any(segment.beginning for segment in segments):
             return constraints
         beginnings = [self._spelled(segment.beginning) for segment in segments]
-        return replace(constraints, beginnings=beginnings, spellings=self._spellings)
+        return replace(constraints, beginnings=beginnings, spellings=_spellings(target))
 
     def _spelled(self, text: str) -> bytes:
         space = "" if not text or self._tokenizers.target.marks_end else " "
         return f"{space}{text}".encode()
-
-    @cached_property
-    def _spellings(self) -> list[bytes]:
-        """What each target token writes; nothing for whole words, which have other spaces."""
-        target = self._tokenizers.target
-        if isinstance(target, WordTokenizer):
-            return []
-        tokens = target.tokens(range(target.size))
-        byte = [_BYTE.fullmatch(token) for token in tokens]
-        return [
-            b""
-            if i < len(SPECIALS)
-            else bytes([int(x[1], 16)])
-            if x
-            else token.replace(_SPACE, " ").encode()
-            for i, (token, x) in enumerate(zip(tokens, byte, strict=True))
-        ]
 
     def _phrases(self, term: TermConstraint) -> list[list[int]]:
         """Return the forms of a term as tokens, without those that have unknown characters."""
@@ -357,7 +343,7 @@ class Segmenter:
     def _placeholder(self, text: str, mark: str) -> list[list[int]]:
         """Return a placeholder as phrases: alone, and with the genitive's s if it is a token."""
         phrase = self._phrase(text, mark)
-        return [phrase, *([*phrase, ending] for ending in self._genitive)]
+        return [phrase, *([*phrase, ending] for ending in _genitive(self._tokenizers.target))]
 
     def _phrase(self, text: str, mark: str) -> list[int]:
         """Return a placeholder as tokens, without a space before it if it has none in this text."""
@@ -367,27 +353,50 @@ class Segmenter:
         attached = before and not before.endswith(" ")  # as to a quotation mark
         return ids[-1:] if attached and not target.marks_end else ids
 
-    @cached_property
-    def _continuing(self) -> list[int]:
-        """The ids of target tokens that continue a word."""
-        target = self._tokenizers.target
-        if target.marks_end:  # then a phrase ends the word
-            return []
-        tokens, marks = target.tokens(range(target.size)), PLACEHOLDERS + NUMBERS
-        return [i for i, x in enumerate(tokens) if x[:1].isalnum() or x in marks]
 
-    @cached_property
-    def _closing(self) -> list[int]:
-        """The ids of target tokens that end a sentence."""
-        target = self._tokenizers.target
-        tokens = target.tokens(range(target.size))
-        return [i for i, token in enumerate(tokens) if _CLOSING.fullmatch(token)]
+# Facts about the vocabulary, which `Segmenter`s for different glossaries share: a request may bring
+# its own.
 
-    @cached_property
-    def _genitive(self) -> list[int]:
-        """The id of the token that may follow a placeholder directly, if there is one."""
-        tokens = self._tokenizers.target.tokens(self._continuing)
-        return [i for i, token in zip(self._continuing, tokens, strict=True) if token == "s"]
+
+@lru_cache(_MOST_VOCABULARIES)
+def _spellings(target: Tokenizer) -> list[bytes]:
+    """What each target token writes; nothing for whole words, which have other spaces."""
+    if isinstance(target, WordTokenizer):
+        return []
+    tokens = target.tokens(range(target.size))
+    byte = [_BYTE.fullmatch(token) for token in tokens]
+    return [
+        b""
+        if i < len(SPECIALS)
+        else bytes([int(x[1], 16)])
+        if x
+        else token.replace(_SPACE, " ").encode()
+        for i, (token, x) in enumerate(zip(tokens, byte, strict=True))
+    ]
+
+
+@lru_cache(_MOST_VOCABULARIES)
+def _continuing(target: Tokenizer) -> list[int]:
+    """The ids of target tokens that continue a word."""
+    if target.marks_end:  # then a phrase ends the word
+        return []
+    tokens, marks = target.tokens(range(target.size)), PLACEHOLDERS + NUMBERS
+    return [i for i, x in enumerate(tokens) if x[:1].isalnum() or x in marks]
+
+
+@lru_cache(_MOST_VOCABULARIES)
+def _closing(target: Tokenizer) -> list[int]:
+    """The ids of target tokens that end a sentence."""
+    tokens = target.tokens(range(target.size))
+    return [i for i, token in enumerate(tokens) if _CLOSING.fullmatch(token)]
+
+
+@lru_cache(_MOST_VOCABULARIES)
+def _genitive(target: Tokenizer) -> list[int]:
+    """The id of the token that may follow a placeholder directly, if there is one."""
+    continuing = _continuing(target)
+    tokens = target.tokens(continuing)
+    return [i for i, token in zip(continuing, tokens, strict=True) if token == "s"]
 
 
 def _contains(text: str, words: Sequence[str]) -> bool:
