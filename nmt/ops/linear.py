@@ -31,7 +31,8 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
     x: (…, in); weight: (out, in); bias: (out,) → (…, out)
     """
-    if x.is_cpu and torch.is_autocast_enabled("cpu"):
+    # Autocast leaves float64 as it is.
+    if x.is_cpu and torch.is_autocast_enabled("cpu") and x.dtype != torch.float64:
         rows = x.reshape(-1, x.shape[-1]).to(torch.get_autocast_dtype("cpu"))
         product = functional.linear(pad_rows(rows), weight, bias)
         return product[: len(rows)].view(*x.shape[:-1], len(weight))

@@ -82,6 +82,12 @@ def test_padding_for_autocast_changes_neither_products_nor_gradients(shape):
         torch.testing.assert_close(padded, plain, rtol=0.02, atol=0.02)
 
 
+def test_autocast_leaves_double_precision():
+    x, weight = torch.randn(40, 16).double(), torch.randn(24, 16).double()
+    with torch.autocast("cpu", torch.bfloat16):
+        assert torch.equal(linear(x, weight, None), functional.linear(x, weight))
+
+
 def test_autocast_multiplies_few_distinct_numbers_of_rows(monkeypatch):
     rows = set()
     plain = functional.linear
