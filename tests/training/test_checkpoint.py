@@ -208,7 +208,7 @@ def test_a_checkpoint_is_mapped_into_memory_only_while_it_is_restored(
     toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def is_mapped() -> bool:
-        return str(trainer.folder.checkpoint) in Path("/proc/self/maps").read_text()
+        return str(trainer.folder.checkpoint.resolve()) in Path("/proc/self/maps").read_text()
 
     def restore(*arguments: Any) -> None:
         mapped.append(is_mapped())
