@@ -206,6 +206,7 @@ def rows_of(arguments: argparse.Namespace, folder: Path, scratch: Path) -> Itera
         (f"{len(lines):,} lines", all_lines, 1, (0.9, 4.0)),
     ):
         translates = {"nmt": nmt, "CTranslate2": library(each), "transformers": theirs}
+        torch.set_num_threads(threads)  # for transformers; opening CTranslate2 may set it to 1
         works = {peer: work(translate, lines) for peer, translate in translates.items()}
         found = in_turn(works, arguments.rounds)
         for peer, target in zip(("CTranslate2", "transformers"), targets, strict=True):
