@@ -7,9 +7,11 @@ than a product, so rows are padded to a few numbers.
 """
 
 from functools import cache
+from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from nmt.device import cpu_capabilities
@@ -33,27 +35,65 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """
     # Autocast leaves float64 as it is.
     if x.is_cpu and torch.is_autocast_enabled("cpu") and x.dtype != torch.float64:
-        rows = x.reshape(-1, x.shape[-1]).to(torch.get_autocast_dtype("cpu"))
-        product = functional.linear(pad_rows(rows), weight, bias)
-        return product[: len(rows)].view(*x.shape[:-1], len(weight))
+        dtype = torch.get_autocast_dtype("cpu")
+        product: Tensor = _LinearIn16Bits.apply(x, weight, bias, dtype)  # type: ignore[no-untyped-call]
+        return product
     if not _onednn_pays(x, weight):
         return functional.linear(x, weight, bias)
     return linear_by_onednn(x, weight, bias)
 
 
-def pad_rows(rows: Tensor) -> Tensor:
-    """Append rows of zeros, so that few numbers of rows occur.
+class _LinearIn16Bits(torch.autograd.Function):
+    """`linear` under autocast, whose autograd would copy padded rows more often."""
 
-    rows: (rows, width) → (padded rows, width)
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None, dtype: torch.dtype
+    ) -> Tensor:
+        rows, matrix = pad_rows(x.reshape(-1, x.shape[-1]), dtype), weight.to(dtype)
+        product = functional.linear(rows, matrix, None if bias is None else bias.to(dtype))
+        ctx.save_for_backward(rows, matrix)
+        ctx.x, ctx.dtypes = x.shape, (x.dtype, weight.dtype, None if bias is None else bias.dtype)
+        return product[: x.numel() // x.shape[-1]].view(*x.shape[:-1], len(weight))
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, d_product: Tensor) -> tuple[Tensor | None, ...]:
+        rows, matrix = ctx.saved_tensors
+        of_x, of_weight, of_bias = ctx.dtypes
+        d_rows = d_product.reshape(-1, d_product.shape[-1])
+        count = len(d_rows)
+        d_rows = pad_rows(d_rows, rows.dtype)
+        d_x = d_weight = d_bias = None
+        if ctx.needs_input_grad[0]:
+            d_x = (d_rows @ matrix)[:count].to(of_x).view(ctx.x)
+        if ctx.needs_input_grad[1]:
+            d_weight = (d_rows.T @ rows).to(of_weight)
+        if ctx.needs_input_grad[2]:
+            d_bias = d_rows.sum(0).to(of_bias)
+        return d_x, d_weight, d_bias, None
+
+
+def pad_rows(rows: Tensor, dtype: torch.dtype) -> Tensor:
+    """Convert rows and append rows of zeros, so that few numbers of rows occur.
+
+    rows: (rows, width) → (padded rows, width) of this type
     """
-    missing = -len(rows) % row_step(len(rows))
-    return functional.pad(rows, (0, 0, 0, missing)) if missing else rows
+    count = len(rows)
+    missing = -count % row_step(count)
+    if not missing:
+        return rows.to(dtype)
+    padded = rows.new_empty(count + missing, rows.shape[1], dtype=dtype)
+    padded[:count] = rows
+    padded[count:] = 0
+    return padded
 
 
 def linear_by_onednn(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """Compute `linear` without gradient, on a CPU in float32."""
     rows = x.reshape(-1, x.shape[-1])
-    product = torch.ops.mkldnn._linear_pointwise(pad_rows(rows), weight, bias, "none", [], "")
+    padded = pad_rows(rows, rows.dtype)
+    product = torch.ops.mkldnn._linear_pointwise(padded, weight, bias, "none", [], "")
     return product[: len(rows)].view(*x.shape[:-1], len(weight))
 
 

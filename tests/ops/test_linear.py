@@ -82,6 +82,16 @@ def test_padding_for_autocast_changes_neither_products_nor_gradients(shape):
         torch.testing.assert_close(padded, plain, rtol=0.02, atol=0.02)
 
 
+def test_frozen_weights_get_no_gradient_under_autocast():
+    x, weight, bias = torch.randn(40, 16).requires_grad_(), torch.randn(24, 16), torch.randn(24)
+    with torch.autocast("cpu", torch.bfloat16):
+        linear(x, weight, bias).sum().backward()
+
+    assert x.grad is not None
+    assert weight.grad is None
+    assert bias.grad is None
+
+
 def test_autocast_leaves_double_precision():
     x, weight = torch.randn(40, 16).double(), torch.randn(24, 16).double()
     with torch.autocast("cpu", torch.bfloat16):
