@@ -29,7 +29,9 @@ class Linear(nn.Linear):
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """Return x Wᵀ + b; on a CPU by oneDNN if it is faster and no gradient is needed.
+    """Return x Wᵀ + b; on a CPU in 16 bits under autocast, or by oneDNN if it is faster.
+
+    oneDNN computes products in 32 bits only where no gradient is needed.
 
     x: (…, in); weight: (out, in); bias: (out,) → (…, out)
     """
@@ -44,34 +46,33 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 
 class _LinearIn16Bits(torch.autograd.Function):
-    """`linear` under autocast, whose autograd would copy padded rows more often."""
+    """`linear` under autocast; PyTorch's own autograd copies padded rows more often.
+
+    The result is a view, which must not be changed in place.
+    """
 
     @staticmethod
     def forward(
         ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None, dtype: torch.dtype
     ) -> Tensor:
-        rows, matrix = pad_rows(x.reshape(-1, x.shape[-1]), dtype), weight.to(dtype)
-        product = functional.linear(rows, matrix, None if bias is None else bias.to(dtype))
-        ctx.save_for_backward(rows, matrix)
-        ctx.x, ctx.dtypes = x.shape, (x.dtype, weight.dtype, None if bias is None else bias.dtype)
-        return product[: x.numel() // x.shape[-1]].view(*x.shape[:-1], len(weight))
+        rows = x.reshape(-1, x.shape[-1])
+        padded, matrix = pad_rows(rows, dtype), weight.to(dtype)
+        product = functional.linear(padded, matrix, None if bias is None else bias.to(dtype))
+        of_x, of_weight, *_ = ctx.needs_input_grad
+        ctx.save_for_backward(padded if of_weight else None, matrix if of_x else None)
+        ctx.shape = x.shape
+        return product[: len(rows)].view(*x.shape[:-1], len(weight))
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, d_product: Tensor) -> tuple[Tensor | None, ...]:
-        rows, matrix = ctx.saved_tensors
-        of_x, of_weight, of_bias = ctx.dtypes
+        padded, matrix = ctx.saved_tensors
         d_rows = d_product.reshape(-1, d_product.shape[-1])
-        count = len(d_rows)
-        d_rows = pad_rows(d_rows, rows.dtype)
-        d_x = d_weight = d_bias = None
-        if ctx.needs_input_grad[0]:
-            d_x = (d_rows @ matrix)[:count].to(of_x).view(ctx.x)
-        if ctx.needs_input_grad[1]:
-            d_weight = (d_rows.T @ rows).to(of_weight)
-        if ctx.needs_input_grad[2]:
-            d_bias = d_rows.sum(0).to(of_bias)
-        return d_x, d_weight, d_bias, None
+        count, d_rows = len(d_rows), pad_rows(d_rows, d_product.dtype)
+        d_x = None if matrix is None else (d_rows @ matrix)[:count].view(ctx.shape)
+        d_weight = None if padded is None else d_rows.T @ padded
+        d_bias = d_rows.sum(0) if ctx.needs_input_grad[2] else None
+        return d_x, d_weight, d_bias, None  # autograd converts them to the types of the inputs
 
 
 def pad_rows(rows: Tensor, dtype: torch.dtype) -> Tensor:

@@ -7,7 +7,6 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -29,8 +28,7 @@ _LOG = logging.getLogger(__name__)
 _EXACT_INT8 = ("AVX512VNNI", "ASIMDDP")
 
 # Bytes of a converted model, from about 33 million parameters on, from which several threads share
-# the work on a batch: one sentence takes half the time. Many lines take a tenth longer, so for
-# several batches the model is opened a second time, with a thread for each.
+# the work on a batch: one sentence takes half the time; many lines take a little longer.
 _LARGE = 2**27
 _SHARING = 4  # threads, at most
 # Source tokens times hypotheses; more overflow the caches, fewer leave threads idle.
@@ -97,12 +95,10 @@ class CTranslate2Search:
         seed: int | None = None,
     ):
         self.max_length = max_length
-        self._open = partial(_load, folder, device, compute_type, seed)
-        self._library, self._sharing = self._open()
+        self._library, self._sharing = _load(folder, device, compute_type, seed)
         self._target_size = _target_size(folder)
-        self._at_once: int = self._library.num_translators * self._sharing
         # One more than can search at once; the extra one prepares sentences or reads results.
-        self.workers: int = self._at_once + 1
+        self.workers: int = self._library.num_translators + 1
 
     def __call__(
         self,
@@ -148,11 +144,11 @@ class CTranslate2Search:
         """Divide groups of sentences, by their numbers, into batches."""
         most = decoding.batch_tokens
         if self._library.device == "cpu":
-            most = min(most, _CPU_BATCH)
+            most = min(most, _CPU_BATCH * self._sharing)
         batches = []
         for numbers in groups:
             tokens = [len(sources[i]) * hypotheses for i in numbers]
-            made = make_batches(tokens, most, self._at_once)
+            made = make_batches(tokens, most, self._library.num_translators)
             batches += [[numbers[i] for i in batch] for batch in made]
         return batches
 
@@ -166,10 +162,8 @@ class CTranslate2Search:
     ) -> dict[int, list[Hypothesis]]:
         """Search batches of sentences in parallel, each with its highest limit."""
         highest = [max(limits[i] for i in batch) for batch in batches]
-        is_shared = len(batches) < 2 or self._sharing == 1
-        library = self._library if is_shared else self._without_sharing
         calls = [
-            library.translate_batch(
+            self._library.translate_batch(
                 [[str(token) for token in sources[i][:-1]] for i in batch],  # it adds <eos> itself
                 asynchronous=True,
                 **self._method(decoding, hypotheses),
@@ -187,11 +181,6 @@ class CTranslate2Search:
             for batch, limit, call in zip(batches, highest, calls, strict=True)
             for i, waiting in zip(batch, call, strict=True)
         }
-
-    @cached_property
-    def _without_sharing(self) -> Any:
-        """The library with a thread for each batch."""
-        return self._open(most_sharing=1)[0]
 
     def _method(self, decoding: DecodingConfig, hypotheses: int) -> dict[str, Any]:
         """Return the library's options for sampling or for a search."""
@@ -234,11 +223,7 @@ def _rank(result: Any, limit: int, decoding: DecodingConfig) -> list[Hypothesis]
 
 
 def _load(
-    folder: Path,
-    device: str | None,
-    compute_type: ComputeType | None,
-    seed: int | None,
-    most_sharing: int = _SHARING,
+    folder: Path, device: str | None, compute_type: ComputeType | None, seed: int | None
 ) -> tuple[Any, int]:
     """Return the library and the number of threads that share a batch."""
     import ctranslate2
@@ -267,9 +252,9 @@ def _load(
     used = 1 if name == "cuda" or seed is not None else threads()
     model = folder / "model.bin"
     is_large = model.is_file() and model.stat().st_size >= _LARGE
-    sharing = min(used, most_sharing) if is_large else 1
+    sharing = min(used, _SHARING) if is_large else 1
     try:
-        with _keeping_threads_of_pytorch():
+        with _keep_pytorch_threads():
             library = ctranslate2.Translator(
                 str(folder),
                 device=name,
@@ -288,7 +273,7 @@ def _load(
                 "run on the GPU",
                 reason,
             )
-            return _load(folder, "cpu", compute_type, seed, most_sharing)
+            return _load(folder, "cpu", compute_type, seed)
         raise UserError(
             f"CTranslate2 cannot open the model on {device}: {reason}; translate with --engine "
             "pytorch, or with another --device"
@@ -298,16 +283,18 @@ def _load(
 
 
 @contextmanager
-def _keeping_threads_of_pytorch() -> Iterator[None]:
+def _keep_pytorch_threads() -> Iterator[None]:
     """Restore PyTorch's number of threads, which CTranslate2 may set to its own, often 1.
 
-    PyTorch, if it is there, still searches for what CTranslate2 cannot: glossaries, for example.
+    PyTorch, if loaded, does the searches that CTranslate2 cannot do, such as those with a glossary.
     """
     torch = sys.modules.get("torch")
     threads = torch.get_num_threads() if torch else 0
-    yield
-    if torch:
-        torch.set_num_threads(threads)
+    try:
+        yield
+    finally:
+        if torch:
+            torch.set_num_threads(threads)
 
 
 def default_compute_type(device: str) -> ComputeType:

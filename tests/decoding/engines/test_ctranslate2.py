@@ -425,25 +425,20 @@ def test_threads_share_the_batches_of_a_large_model(
     monkeypatch.setenv("OMP_NUM_THREADS", asked)
     monkeypatch.setattr(ctranslate2, "_LARGE", 1)
     monkeypatch.setattr(library, "Translator", watched)
-    search = engine(model())
+    engine(model())
     assert made == [(batches, sharing)]
-    decoding = DecodingConfig(beam_size=2)
-    lone = search([[5, 6, EOS]], [9], decoding)
-    assert made == [(batches, sharing)]
-    # Several batches: a thread for each.
-    monkeypatch.setattr(ctranslate2, "_CPU_BATCH", 1)
-    several = search([[5, 6, EOS], [7, 8, EOS]], [9, 9], decoding)
-    assert made[1:] == ([] if sharing == 1 else [(int(asked), 1)])
-    assert [each.ids for each in several[0]] == [each.ids for each in lone[0]]
 
 
 @pytest.mark.parametrize("asked", ["1", "2"])
-def test_pytorch_keeps_its_threads(asked, model, engine, monkeypatch):
+def test_pytorch_keeps_its_threads(asked, model, engine, tmp_path, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", asked)
     before = torch.get_num_threads()
     torch.set_num_threads(3)
     try:
         engine(model())
+        assert torch.get_num_threads() == 3
+        with pytest.raises(UserError, match="cannot open"):
+            CTranslate2Search(tmp_path / "nothing", 64)
         assert torch.get_num_threads() == 3
     finally:
         torch.set_num_threads(before)
