@@ -167,7 +167,7 @@ def test_logits_of_two_hypotheses_cannot_be_compared(documented):
 
     assert (by_logits[0], by_probability) == (0, (1, 0))
     one, other = (float(row.softmax(0).max()) for row in logits)
-    documented(SECTION, f"probability is {one:.2f}, although the latter has one with {other:.2f}")
+    documented(SECTION, f"probability of {one:.2f}, although a word of the second has {other:.2f}")
 
 
 def test_adding_the_old_score_twice_weights_early_words(documented):
@@ -192,5 +192,5 @@ def test_a_joint_matrix_for_queries_keys_and_values_has_smaller_initial_weights(
 
     assert ours / apart == pytest.approx(math.sqrt((512 + 512) / (512 + 3 * 512)), rel=0.01)
     assert across / apart == pytest.approx(math.sqrt((512 + 512) / (512 + 2 * 512)), rel=0.01)
-    documented("General differences", f"{math.sqrt(1 / 2):.2f} times as large")
-    documented("General differences", f"{math.sqrt(2 / 3):.2f} times as large as in two")
+    start = f"start {math.sqrt(1 / 2):.2f} and {math.sqrt(2 / 3):.2f} times as large"
+    documented("General differences", start)

@@ -121,7 +121,7 @@ def test_an_epsilon_of_a_thousandth_shrinks_inputs_with_small_variance(documente
         for epsilon in (1e-3, 1e-5)
     )
 
-    documented(SECTION, f"0.1 to {keras:.3f}; with PyTorch's ε, the result is {pytorch:.4f}")
+    documented(SECTION, f"0.1 to {keras:.3f}; with PyTorch's ε, it becomes {pytorch:.4f}")
 
 
 def test_initial_embeddings_are_those_of_keras(load, documented):
@@ -148,3 +148,16 @@ def test_nadams_momentum_grows_more_slowly_than_in_keras(load, documented):
     keras = training.betas[0] * (1 - 0.5 * 0.96**100)
     assert pytorch == pytest.approx(0.9 * (1 - 0.5 * 0.96 ** (100 * 0.004)), rel=1e-4)
     documented(SECTION, f"after 100 updates it is {pytorch:.2f}, in Keras {keras:.2f}")
+
+
+def test_keras_attention_kernels_start_smaller(load, documented):
+    shape = model, heads, width = 128, 8, 128
+    # Keras' compute_fans: the last two dimensions, times all others.
+    fan_in, fan_out = heads * model, width * model
+    keras = math.sqrt(2 / (fan_in + fan_out))
+    ours = Transformer(load("walsh").model, 50, 50).encoder[0].attention
+    found = ours.query_key_value.weight.std().item()
+
+    assert found == pytest.approx(math.sqrt(2 / (model + 3 * heads * width)), rel=0.02)
+    documented(SECTION, f"{shape}, a standard deviation of {keras:.3f}")
+    documented(SECTION, f"starts with {found:.3f}")

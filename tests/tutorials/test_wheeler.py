@@ -112,7 +112,9 @@ def test_one_norm_for_two_sublayers_leaves_the_other_untrained(load, documented)
     torch.testing.assert_close(his, ours)
     assert idle.weight.grad is None
     assert layer.attention_residual.norm.weight.grad is not None
-    documented(SECTION, f"{idle.weight.numel() + idle.bias.numel()} parameters of his")
+    documented(
+        SECTION, f"{idle.weight.numel() + idle.bias.numel()} parameters would never be trained"
+    )
 
 
 def test_dividing_by_the_root_of_d_model_flattens_attention(load, equations, documented):
