@@ -19,22 +19,20 @@ from nmt.runs.finding import open_run
 
 VALIDATION = Path(__file__).resolve().parent.parent / "data" / "everyday" / "validation.tsv"
 LENGTHS = (20, 50, 150)  # words
-COMMON = set(
-    """
+COMMON = """
     aber auch dann dass dein deine deinem deinen deiner dich dies diese diesem diesen dieser
     dieses dort durch eine einem einen einer eines euch habe haben habt hast hatte hatten hier
     ihre ihrem ihren ihrer ihres kann kannst kein keine keinem keinen keiner können mein meine
     meinem meinen meiner mich muss musst müssen nicht noch oder schon sehr sein seine seinem
     seinen seiner sich sind soll sollen unser unsere unseren wann warum weil wenn werden wird
     wurde wurden
-    """.split()
-)
+"""
 
 
 def content(text: str) -> list[str]:
     """Return the first five letters of each word with at least four, except the commonest."""
     words = [word.lower() for word in re.findall(r"[^\W\d_]{4,}", text)]
-    return [word[:5] for word in words if word not in COMMON]
+    return [word[:5] for word in words if word not in COMMON.split()]
 
 
 def plain(text: str) -> str:
