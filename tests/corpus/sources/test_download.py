@@ -128,7 +128,8 @@ def packed(kind: str, method: int = zipfile.ZIP_DEFLATED) -> bytes:
         return gzip.compress(CONTENT, mtime=0)
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", method) as archive:
-        archive.writestr("deu.txt", CONTENT)
+        # Without a date, `writestr` takes the time of day.
+        archive.writestr(zipfile.ZipInfo("deu.txt"), CONTENT, method)
     return buffer.getvalue()
 
 
