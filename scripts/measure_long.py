@@ -1,11 +1,12 @@
-"""Measure what is left of long texts without punctuation.
+"""Measure how much of a long text without punctuation is translated.
 
     python scripts/measure_long.py runs/everyday
 
-Joins random sentences of the everyday corpus' validation part, without punctuation, to texts of 20,
-50 and 150 words and more. Prints which share of the content words in the translations of the single
-sentences, with and without their punctuation, stands in the translation of the whole, as a word
-with the same first five letters, and how many words the whole has for each word of the singles.
+Joins random sentences of the everyday corpus' validation part, without punctuation, into texts of
+at least 20, 50 and 150 words. The sentences are also translated one by one, with and without their
+punctuation. Prints the share of the content words of these translations that the translation of
+the joined text has too, as words with the same first five letters, and the length of that
+translation in words, relative to theirs.
 """
 
 import argparse
@@ -30,7 +31,7 @@ COMMON = """
 
 
 def content(text: str) -> list[str]:
-    """Return the first five letters of each word with at least four, except the commonest."""
+    """Return the first five letters of each word of four or more letters, except common words."""
     words = [word.lower() for word in re.findall(r"[^\W\d_]{4,}", text)]
     return [word[:5] for word in words if word not in COMMON.split()]
 
@@ -42,7 +43,7 @@ def plain(text: str) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("run", type=Path)
-    parser.add_argument("--texts", type=int, default=30, help="of each length")
+    parser.add_argument("--texts", type=int, default=30, help="number of texts of each length")
     arguments = parser.parse_args()
     translator = load_translator(open_run(arguments.run))
     sentences = [source for source, _ in read_tsv(VALIDATION) if 4 <= len(source.split()) <= 14]

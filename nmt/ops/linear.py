@@ -29,9 +29,10 @@ class Linear(nn.Linear):
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """Return x Wᵀ + b; on a CPU in 16 bits under autocast, or by oneDNN if it is faster.
+    """Return x Wᵀ + b.
 
-    oneDNN computes products in 32 bits only where no gradient is needed.
+    On a CPU, the product is in 16 bits under autocast. In float32, it is left to oneDNN where that
+    is faster and no gradient is needed.
 
     x: (…, in); weight: (out, in); bias: (out,) → (…, out)
     """
@@ -46,9 +47,9 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 
 class _LinearIn16Bits(torch.autograd.Function):
-    """`linear` under autocast; PyTorch's own autograd copies padded rows more often.
+    """`linear` under autocast, with fewer copies of the padded rows than PyTorch's autograd makes.
 
-    The result is a view, which must not be changed in place.
+    The result is a view and must not be changed in place.
     """
 
     @staticmethod
@@ -72,13 +73,13 @@ class _LinearIn16Bits(torch.autograd.Function):
         d_x = None if matrix is None else (d_rows @ matrix)[:count].view(ctx.shape)
         d_weight = None if padded is None else d_rows.T @ padded
         d_bias = d_rows.sum(0) if ctx.needs_input_grad[2] else None
-        return d_x, d_weight, d_bias, None  # autograd converts them to the types of the inputs
+        return d_x, d_weight, d_bias, None  # autograd casts the gradients to the inputs' types
 
 
 def pad_rows(rows: Tensor, dtype: torch.dtype) -> Tensor:
-    """Convert rows and append rows of zeros, so that few numbers of rows occur.
+    """Convert rows to a type and append rows of zeros, so that only a few row counts occur.
 
-    rows: (rows, width) → (padded rows, width) of this type
+    rows: (rows, width) → (padded rows, width), of type `dtype`
     """
     count = len(rows)
     missing = -count % row_step(count)

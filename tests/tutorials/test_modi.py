@@ -101,7 +101,7 @@ def test_the_rate_is_noams_with_the_annotated_transformers_peak(load, documented
     }
     assert len(ratios) == 1
     assert training.learning_rate == pytest.approx(noam(3000, 3000), rel=0.01)
-    documented(SECTION, f"{ratios.pop():.2f} times that")
+    documented(SECTION, f"{ratios.pop():.2f} times the rate that it gives")
 
 
 # --------------------------------------------------------------------------------------- deviations

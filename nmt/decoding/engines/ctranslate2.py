@@ -27,11 +27,13 @@ _LOG = logging.getLogger(__name__)
 # bits, which costs the sample's model 0.9 BLEU instead of 0.06 (scripts/bench/compute_types.py).
 _EXACT_INT8 = ("AVX512VNNI", "ASIMDDP")
 
-# Bytes of a converted model, from about 33 million parameters on, from which several threads share
-# the work on a batch: one sentence takes half the time; many lines take a little longer.
+# Size in bytes from which a converted model counts as large, about 33 million parameters. Several
+# threads then share each batch: one sentence takes half the time, but many lines take a little
+# longer.
 _LARGE = 2**27
 _SHARING = 4  # threads, at most
-# Source tokens times hypotheses; more overflow the caches, fewer leave threads idle.
+# Source tokens times hypotheses in a batch, for each thread that shares it; more overflow the
+# caches, fewer leave threads idle.
 _CPU_BATCH = 1536
 DECODING_FIELDS = {
     *("engine", "beam_size", "length_penalty", "length_offset"),
@@ -286,7 +288,8 @@ def _load(
 def _keep_pytorch_threads() -> Iterator[None]:
     """Restore PyTorch's number of threads, which CTranslate2 may set to its own, often 1.
 
-    PyTorch, if loaded, does the searches that CTranslate2 cannot do, such as those with a glossary.
+    It matters because PyTorch runs the searches that CTranslate2 does not support, such as those
+    with a glossary.
     """
     torch = sys.modules.get("torch")
     threads = torch.get_num_threads() if torch else 0
