@@ -32,8 +32,9 @@ COMMON = """
 
 def content(text: str) -> list[str]:
     """Return the first five letters of each word of four or more letters, except common words."""
+    common = set(COMMON.split())
     words = [word.lower() for word in re.findall(r"[^\W\d_]{4,}", text)]
-    return [word[:5] for word in words if word not in COMMON.split()]
+    return [word[:5] for word in words if word not in common]
 
 
 def plain(text: str) -> str:
@@ -57,12 +58,13 @@ def main() -> None:
             texts.append(text)
         wholes = translator.translate([" ".join(map(plain, text)) for text in texts])
         words = sum(len(whole.text.split()) for whole in wholes)
+        present = [set(content(whole.text)) for whole in wholes]
         row = [f"{length} words:"]
         for name, change in (("with punctuation", str), ("without", plain)):
             singles = [translator.translate([change(one) for one in text]) for text in texts]
             joined = [" ".join(one.text for one in single) for single in singles]
-            pairs = list(zip(joined, wholes, strict=True))
-            found = [word in content(whole.text) for one, whole in pairs for word in content(one)]
+            pairs = zip(joined, present, strict=True)
+            found = [word in whole for one, whole in pairs for word in content(one)]
             length_ratio = words / sum(len(one.split()) for one in joined)
             row.append(f"{name} {sum(found) / len(found):.1%}, length {length_ratio:.1%};")
         print(*row)
