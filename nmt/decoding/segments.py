@@ -17,7 +17,6 @@ from nmt.config.data import DataConfig
 from nmt.config.decoding import DecodingConfig
 from nmt.corpus.preparing.report import PreparationReport
 from nmt.corpus.text.cleaning import Cleaner
-from nmt.corpus.text.languages import two_letters
 from nmt.corpus.text.parts import Part, Splitter, TextRules
 from nmt.corpus.text.placeholders import WORD, count_missing_placeholders
 from nmt.corpus.text.sentences import SplitText, split_sentences
@@ -130,7 +129,7 @@ class Segmenter:
             self.rules,
             tokenizers.source.encode,
             tokenizers.source.knows,
-            partial(segment, two_letters(data.source_language)),
+            partial(segment, data.source_language),
             tokenizers.placeholder_rules(data, target_words),
             tokenizers.casing.restore if tokenizers.casing else None,
         )

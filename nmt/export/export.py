@@ -21,7 +21,6 @@ from tempfile import TemporaryDirectory
 from nmt.config.choices import ExportFormat, Weights
 from nmt.config.config import Config
 from nmt.corpus.text.capitals import CASING
-from nmt.corpus.text.languages import two_letters
 from nmt.corpus.text.target_words import TARGET_WORDS
 from nmt.corpus.tokenizers.registry import Tokenizers, load_tokenizers, vocabulary_files
 from nmt.corpus.tokenizers.tokenizer import Tokenizer
@@ -122,7 +121,7 @@ def _write_program(run: RunFolder, config: Config, tokenizers: Tokenizers, folde
         "whitespace_as_suffix": config.tokenizer.whitespace_as_suffix,
         "rules": asdict(text_rules(config.data, lines, room)),
         "split_sentences": lines.one_sentence_per_line,
-        "sentence_language": two_letters(config.data.source_language),  # for sentencex
+        "sentence_language": config.data.source_language,  # for sentencex
         **config.data.model_dump(include={"placeholders", "restore_case"}),
         **config.decoding.model_dump(include=_DECODING),
     }
