@@ -297,7 +297,7 @@ async def glossary_languages(service: Service, request: Request, body: None) -> 
 
 
 async def create_glossary(service: Service, request: Request, body: GlossaryBody) -> GlossaryFacts:
-    """Store a glossary, until the server stops."""
+    """Store a glossary."""
     source, target = base_language(body.source_lang), base_language(body.target_lang)
     service.run_between(source, target)
     try:
