@@ -30,11 +30,24 @@ _LINE_BREAK = re.compile(r"[\n\r\f]")
 
 
 class TextTranslator:
-    """Translates texts of any length with a run, together with those of other requests."""
+    """Translates texts of any length with a run, together with those of other requests.
 
-    def __init__(self, batcher: "Batcher[Translation]", limits: Limits):
+    missing_terms: a list to which terms of the glossary that translations lack are added
+    """
+
+    def __init__(
+        self,
+        batcher: "Batcher[Translation]",
+        limits: Limits,
+        missing_terms: list[str] | None = None,
+    ):
         self._batcher = batcher
         self._limits = limits
+        self._missing_terms = missing_terms
+
+    def noting(self, missing_terms: list[str]) -> "TextTranslator":
+        """Return a translator that adds the terms that it could not place to a list."""
+        return TextTranslator(self._batcher, self._limits, missing_terms)
 
     def require_length(self, texts: Sequence[str]) -> None:
         """Raise `ApiError` if there are too many texts or characters; empty texts take time too."""
@@ -99,8 +112,11 @@ class TextTranslator:
         """Translate all sentences; [None] for those that stay as they are."""
         sentences = [sentence for each in cuts for sentence in each.sentences]
         chosen = [not keep_symbols or has_letters(sentence) for sentence in sentences]
-        found = iter(await self._batcher.translate(run, [*compress(sentences, chosen)], n))
-        return [next(found) if each else [None] for each in chosen]
+        found = await self._batcher.translate(run, [*compress(sentences, chosen)], n)
+        if self._missing_terms is not None:
+            self._missing_terms += [str(term) for each in found for term in each[0].missing_terms]
+        rest = iter(found)
+        return [next(rest) if each else [None] for each in chosen]
 
     async def translate_html(self, run: ServedRun, texts: Sequence[str]) -> list[str]:
         """Translate the text of HTML documents or fragments."""

@@ -489,3 +489,16 @@ def test_what_the_memory_has_is_taken_from_it_and_marked(
     assert 'state-qualifier="leveraged-tm"' in found
     answer = client.post("/translate", json={**PAIR, "q": "Anna sings. Ben reads.\n"})
     assert answer.json()["translatedText"] == "Anna singt, und Ben liest.\n"
+
+
+def test_terms_that_could_not_be_placed_in_a_document_are_told(
+    make_client: Callable[..., TestClient], trained_run: RunFolder
+) -> None:
+    sampling = ["decoding.temperature=1e-3"]
+    translator = load_translator(trained_run, overrides=sampling, engine="pytorch")
+    client = make_client(ServedRun("toy", trained_run, translator, "pytorch"))
+    for name in ("a.txt", "a.html"):
+        data = {**PAIR, "glossary": "Anna\tBen"}
+        files = {"file": (name, b"Anna sings today. Anna sings.")}
+        answer = client.post("/translate_file", data=data, files=files).json()
+        assert answer["missing_terms"] == ["Anna → Ben"]
