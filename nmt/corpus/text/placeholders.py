@@ -24,13 +24,18 @@ _REPLACEABLE = re.compile(
     r"(?<![^\W\d_])(?!(?<=\w['’])(?i:s|t|re|ve|ll|d|m)\b)[^\W\d_]+(?![^\W\d_])"
     r"(?!(?<=[nN])['’][tT]\b)"
 )
-# Capitalized words in a row, which may be parts of one name: Jean-Luc O'Neill.
+# Capitalized words in a row, which may be parts of one name: Jean-Luc O'Neill. `re` has no class of
+# capitals; what begins with another lower-case letter, such as ö, is sorted out later.
 _CAPITALIZED = r"[^\W\d_a-z][^\W\d_]*(?![^\W\d_])(?!(?<=[nN])['’][tT]\b)"
 _JOINED = (
     rf"{_CAPITALIZED}(?:(?:['’](?!(?i:s|t|re|ve|ll|d|m)\b)|-(?:[a-z]{{1,4}}-)?){_CAPITALIZED})*"
 )
 _INITIAL = r"[^\W\d_a-zI]\.(?= [^\W\d_a-z])"
-_PARTICLE = "van|von|de|der|den|del|della|di|da|dos|du|la|le|al|el|bin|ibn|ten|ter|zu"
+_PARTICLES = (
+    *("van", "von", "de", "der", "den", "del", "della", "di", "da", "dos", "du", "la", "le"),
+    *("al", "el", "bin", "ibn", "ten", "ter", "zu"),
+)
+_PARTICLE = "|".join(_PARTICLES)
 _NAME = rf"(?:{_INITIAL}|{_JOINED})"
 _IN_A_ROW = re.compile(
     rf"(?<![^\W\d_])(?<![^\W\d_]['’-]){_NAME}(?: (?:(?:{_PARTICLE}) ){{0,2}}{_NAME})*"
@@ -307,8 +312,8 @@ class PlaceholderRules:
             words = row[0].split(" ")
             names = list(map(self._is_name, words))
             for i in range(len(words) - 1, 0, -1):
-                if words[i].islower():  # a particle, as in Zoe van Dyck
-                    names[i] = names[i + 1] and names[i - 1 - words[i - 1].islower()]
+                if words[i] in _PARTICLES:  # as in Zoe van Dyck
+                    names[i] = names[i + 1] and names[i - 1 - (words[i - 1] in _PARTICLES)]
             pieces = []
             for is_name, group in groupby(zip(names, words, strict=True), itemgetter(0)):
                 name = " ".join(word for _, word in group)

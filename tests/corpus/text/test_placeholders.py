@@ -103,6 +103,10 @@ def test_compound_names_of_both_languages_are_hidden_as_a_whole() -> None:
         ("Ludwig van Beethoven", A, ["Ludwig van Beethoven"]),
         ("Oscar de la Renta sees", f"{A} sees", ["Oscar de la Renta"]),
         ("the van Zora sees", f"the van {A} sees", ["Zora"]),
+        ("Zora öffnet", f"{A} {B}", ["Zora", "öffnet"]),
+        ("Hello мир", f"{A} {B}", ["Hello", "мир"]),
+        ("Zora éclair Oscar", f"{A} {B} {C}", ["Zora", "éclair", "Oscar"]),
+        ("Zoë van öl Dyck", f"{A} van {B} {C}", ["Zoë", "öl", "Dyck"]),
         ("Zora and I. Oscar sees", f"{A} and I. {B} sees", ["Zora", "Oscar"]),
         # Codes
         ("flight 12b, 10x", f"flight {A}, {B}", ["12b", "10x"]),
