@@ -119,12 +119,27 @@ _NUMBER = re.compile(
 )
 _COMMON_PUNCTUATION = ".,;:!?'\"()[]-"  # part of the sentence, not a thing in it
 _SHORT = re.compile(r"\d{1,4}|\d\d?:\d\d")
-_MAGNITUDE = re.compile(r"\s?(?:thousand|million|billion|trillion|([kKmMbB])n?\b)")
-_MAGNITUDES = {"k": "Tsd.", "m": "Mio.", "b": "Mrd."}
+_MAGNITUDE = re.compile(r"\s?(?:(thousand|million|billion|trillion)|([kKmMbB])n?\b)")
+_MAGNITUDES = {
+    **{"k": "Tsd.", "m": "Mio.", "b": "Mrd."},
+    **{"thousand": "Tsd.", "million": "Mio.", "billion": "Mrd.", "trillion": "Bio."},
+}
 _HALF_OF_DAY = re.compile(r"(?:\s?(?:-|–|to|and|or)\s?(\d{1,2}(?:[:.]\d\d)?))?\s?([aApP])\.?[mM]\b")
 _TIME = re.compile(r"(\d{1,2})(?:[:.](\d\d))?")
 _UNTIL = re.compile("([-–—])")
-_VERSION = re.compile(r"(?:\w[^\w]*\s[A-Z]\w*|\b(?i:version|chapter|section|figure|v))\s*$")
+# Before numbers that are no decimals: Python, iOS, Article
+_VERSION = re.compile(
+    r"(?:\w[^\w]*\s[A-Z]\w*|\b[a-z]+[A-Z]\w*|\b(?:Windows|Android|Python|Java|PHP|Ubuntu|Linux|USB|"
+    r"HDMI|Bluetooth)|\b(?i:(?:version|release|chapter|section|figure|article|paragraph|clause|"
+    r"page)s?|nos?\.|v))\s*$"
+)
+_DOTTED_TIME = re.compile(r"(?:[01]?\d|2[0-3])\.[0-5]\d")
+_BEFORE_TIME = re.compile(r"\b(?i:at|until|till|between(?: \d\d?\.\d\d and)?)\s$")
+_AFTER_TIME = re.compile(
+    r"\s?(?:[.,;:!?)]|$)|\s(?:and|or|to|until|till|in|on|for|with|if|when|because|but|sharp|every|"
+    r"this|today|tomorrow|tonight)\b"
+)
+_THOUSAND = re.compile(r"[1-9]\d{0,2}[.,]000")  # rather than decimals, in either language
 _DECIMAL = {"en": ".", "de": ","}
 _GROUPS = {"en": ",", "de": "."}
 
@@ -149,8 +164,10 @@ def numbers_of(text: str, source: str, target: str) -> Iterator[Number]:
         start, currency, unit = match.start(), match["currency"] or "", match["unit"] or ""
         sign = text[start : match.start("currency") if currency else match.start("figures")]
         magnitude = _MAGNITUDE.match(after) if currency else None
-        if magnitude and (source, target, bool(magnitude[1])) == ("en", "de", True):  # $5m
-            unit = f"{_MAGNITUDES[magnitude[1].lower()]} {currency.strip()}"
+        is_range = len(_UNTIL.split(match["figures"])) == 3
+        if magnitude and (source, target) == ("en", "de") and (magnitude[2] or is_range):
+            word = magnitude[1] or magnitude[2].lower()  # $5m, $1.5-2 million
+            unit = f"{_MAGNITUDES[word]} {currency.strip()}"
             figures = _with_separators(match["figures"], source, target)
             yield Number(start, match.end() + magnitude.end(), f"{sign}{figures} {unit}")
             continue
@@ -162,7 +179,7 @@ def numbers_of(text: str, source: str, target: str) -> Iterator[Number]:
         figures = match["figures"]
         if not unit and not currency and source == "en" and (half := _HALF_OF_DAY.match(after)):
             figures = _in_24_hours(figures, half[1] or "", half[2])
-        elif not _VERSION.search(before[-60:]):
+        elif unit or match["currency"] or not _is_no_decimal(before[-60:], figures, after):
             figures = _with_separators(figures, source, target)
         yield Number(start, match.end(), sign + _with_unit(figures, currency, unit, target))
 
@@ -181,8 +198,27 @@ def _in_24_hours(figures: str, until: str, half: str) -> str:
     return f"{hour}:{time[2]}" if time[2] else str(hour)
 
 
+def _is_no_decimal(before: str, figures: str, after: str) -> bool:
+    """Return whether figures are a version, a reference, or, in a range possibly, times."""
+    if _VERSION.search(before):
+        return True
+    times = _UNTIL.split(figures)[::2]
+    if not all(map(_DOTTED_TIME.fullmatch, times)):
+        return False
+    return len(times) > 1 or bool(_BEFORE_TIME.search(before) and _AFTER_TIME.match(after))
+
+
 def _with_separators(figures: str, source: str, target: str) -> str:
     """Swap the marks of decimals and thousands, if it is certain which ones these are."""
+    if len(ends := _UNTIL.split(figures)) == 3:
+        written = [_with_separators(end, source, target) for end in ends[::2]]
+        sure = all(
+            (new != end or end.isdecimal()) and not re.match(r"0\d", end)  # as in 01.05.
+            for end, new in zip(ends[::2], written, strict=True)
+        )
+        return ends[1].join(written) if sure else figures
+    if _THOUSAND.fullmatch(figures) and _DECIMAL[source] in figures:
+        return figures
     groups, decimal = map(re.escape, (_GROUPS[source], _DECIMAL[source]))
     if not re.fullmatch(
         rf"\d{{1,3}}(?:{groups}\d{{3}})+(?:{decimal}\d+)?|\d+{decimal}\d+", figures
