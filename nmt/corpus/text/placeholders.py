@@ -70,7 +70,7 @@ EMOJI = (
 _FILE_ENDINGS = (
     "txt|pdf|docx?|xlsx?|pptx?|csv|tsv|json|xml|ya?ml|html?|css|js|ts|py|ipynb|sh|bat|exe|zip|gz|"
     "tar|jpe?g|png|gif|svg|mp3|mp4|wav|mov|avi|md|log|ini|cfg|conf|toml|sql|db|odt|epub|srt|iso|"
-    "java|cpp|php|rb|go|rs|com|org|net|edu|gov|info|eu|io|de|fr|ch|uk|app|dev"
+    "java|cpp|php|rb|go|rs|com|org|net|edu|gov|info|eu|io|de|fr|ch|uk|app|dev|shop|blog|biz|xyz"
 )
 # Those that need no translation, and are no abbreviation of million.
 _UNITS = (
@@ -79,20 +79,30 @@ _UNITS = (
 )
 _END_OF_URL = r"[^\s<>\"“”„.,;:!?()\]}'’]"
 _URL_TEXT = rf"(?:[^\s<>\"“”„()]|\([^\s()]*\))*(?:{_END_OF_URL}|\([^\s()]*\))"
+# What programs fill in: {{ user }}, {name}, ${HOME}, %{count}, $t(key), and as in printf
+TEMPLATE_FIELD = (
+    r"\{\{[^{}\n]{0,200}\}\}|[$#%]?\{[^{}\n]{0,200}\}|\$t\([^()\n]{0,200}\)"
+    r"|(?<!\d)%(?:\(\w{1,40}\)|\d{1,2}\$)?[-+#0]*(?![-+#0])\d*(?:\.\d+)?(?:hh?|ll?|[jztL])?"
+    r"[diouxXeEfgGcsp@](?!\w)"
+)
 _NAMELIKE = re.compile(
     "|".join(
         (
             r"</?[A-Za-z][^<>\n]{0,200}>",  # a tag
-            r"\{\{[^{}\n]{0,80}\}\}|[$#]?\{[^{}\s]{0,80}\}",  # {{ user }}, {name}, ${HOME}
-            r"\{%[^{}\n]{0,200}%\}",
-            r"%\([A-Za-z_]\w{0,40}\)[sdif]|%\d+\$[sdif@]|(?<!\w)%[sdif@](?!\w)",  # as in printf
+            TEMPLATE_FIELD,
+            r"\{%[^{}\n]{0,200}%\}|<%[^<>\n]{0,200}%>|\[\[[^\[\]\n]{1,80}\]\]",
+            r"(?<![\w$])\$(?:[a-z_]\w{2,}|[A-Z_]{4,})|(?<!\S):[a-z_]\w{2,}:?",  # $name, :name
             r"`[^`\n]{1,200}`|&(?:[A-Za-z]{2,8}|#\d{1,7});",
             rf"(?<!\w)(?:https?|ftp|file)://{_URL_TEXT}|(?<!\w)(?:mailto|tel):{_URL_TEXT}",
             rf"(?<![\w.])www\.{_URL_TEXT}",
             r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+",
             r"(?<!\S)[A-Za-z]:\\\S*\w|(?<!\S)(?:~|\.{1,2})?/\w(?:[^\s,;:!?]*\w)?",  # a path
+            r"(?<!\S)\\\\\w\S*\w|(?<!\S)--[a-z][\w-]*\w",  # \\server\share, --help
             rf"(?<![\w.-])\w[\w.-]{{0,100}}\.(?:{_FILE_ENDINGS})"
-            rf"(?:/{_URL_TEXT}|(?![\w-]|\.\w))",
+            rf"(?::\d{{2,5}}(?!\d))?(?:/{_URL_TEXT}|(?![\w-]|\.\w))",
+            r"(?<![\w+])C\+\+(?!\w)|(?<!\w)[CF]#(?!\w)|(?<!\S)\.NET(?!\w)",
+            r"(?<!\w)(?:Ctrl|Strg|Alt|Shift|Cmd|Win)(?:\+\w{1,12})+",
+            r"(?<![\w.,])\d+(?:\.\d+)?[eE][-+]?\d+(?!\w)",  # 1.5e-3
             r"(?<![\w&])[@#][A-Za-z_]\w*",
             r"(?<!\w)[A-Za-z]\w*_\w+|(?<![\w.])[A-Za-z_]\w*\(\)",  # an identifier
             r"(?<![\w-])[A-Z]{2}\d\d(?: ?[A-Z\d]{4}){3,7}(?: ?[A-Z\d]{1,3})?(?!\w)",  # IBAN

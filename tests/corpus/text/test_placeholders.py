@@ -176,7 +176,10 @@ def test_hiding_takes_linear_time() -> None:
 rules = PlaceholderRules(frozenset(), False, ("en", "de"))
 text = "n" * 200_000 + "'t"
 assert rules.insert(text).text == text
-hostile = "a.|1|1 |(|a@|{|-1|<a|`|a_|http://|/a|AB12 |0 (1|😀|[|www.|12,345|%|#|DE12 3456 |A-|A'A "
+hostile = (
+    "a.|1|1 |(|a@|{|-1|<a|`|a_|http://|/a|AB12 |0 (1|😀|[|www.|12,345|%|#|DE12 3456 |A-|A'A |"
+    "{{a|$t(|[[a|<%|:a|--a|%(a|1e|Ctrl+|%+"
+)
 for unit in hostile.split("|"):
     rules.insert(unit * 40_000)"""
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)  # quadratic: an hour
