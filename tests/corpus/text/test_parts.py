@@ -93,7 +93,7 @@ AROUND = [  # before, after, and their German form if it differs
             "- ", "– ", "— ", "• ", "* ", "· ", "▪ ", "> ", ">> ", "# ", "## ", "### ", "1. ",
             "12. ", "1) ", "(2) ", "a) ", "(b) ", "iv) ", "[ ] ", "[x] ", "- [ ] ", "→ ", "► ",
             "😀 ", "☑ ", "✓ ", "¿", "¡", "…", "[1] ", "+ ", "☎️ ", "👍🏽 ", "🇩🇪 ",
-            "-", "–", "—", "--", "&",
+            "-", "–", "—", "--", "&", "1.) ", "1.2.3 ", "1.2 ", "⁃ ", "※ ",
         ]
     ],
     *[
@@ -195,6 +195,9 @@ CAPITALS = [
     ("I", "Ich"),
 ]
 WITHIN = [
+    ("A. The belt is red.", "A. Den Gürtel ist rot."),
+    ("A. Smith likes the belt.", "A. Smith mag den Gürtel."),
+    ("1.2.3 is red", "1.2.3 ist rot"),
     ('Tom said "I don’t know" yesterday', "Tom sagte „ich nicht weiß“ gestern"),
     ("Tom said “hello” – but where", "Tom sagte „hallo“ – aber wo"),
     ("Henry (Tom) likes it", "Henry (Tom) mag es"),
