@@ -227,8 +227,12 @@ def _with_capitals(forms: list[str]) -> list[str]:
 
 def _agrees(term: Term, written: str) -> bool:
     """Return whether capitals agree, for terms that have some inside."""
-    stem = term.source[: max(1, len(term.source) - 1)]  # inflection may change the end
-    return not _has_capitals_inside(term.source) or written.startswith(stem)
+    return not _has_capitals_inside(term.source) or _capitals(term.source) == _capitals(written)
+
+
+def _capitals(text: str) -> list[list[int]]:
+    """Return the places of capitals in each word; inflection leaves them where they are."""
+    return [[i for i, x in enumerate(word) if x.isupper()] for word in _TOKEN.findall(text)]
 
 
 def _has_capitals_inside(source: str) -> bool:

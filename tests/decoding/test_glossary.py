@@ -117,13 +117,15 @@ def test_the_longest_of_overlapping_terms_is_found() -> None:
 
 
 def test_capitals_inside_a_term_must_agree() -> None:
-    made = glossary("IT\tEDV", "iPad\tTablet", "US-President\tUS-Präsident")
+    made = glossary("IT\tEDV", "iPad\tTablet", "US-President\tUS-Präsident", "US\tUSA")
     assert found(made, "it is an ipad") == []
+    assert found(made, "It is raining on Ipads and us. Us?") == []
     assert found(made, "IT bought two iPads for the US-President") == [
         "IT",
         "iPads",
         "US-President",
     ]
+    assert found(made, "IT IS FOR THE US") == ["IT", "US"]
 
 
 def test_terms_may_have_punctuation() -> None:
