@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from nmt.corpus.sources.readers import read_lines
-from nmt.corpus.text.languages import base_language, two_letters
+from nmt.corpus.text.languages import base_language, is_code, two_letters
 from nmt.decoding.inflection import english_forms, english_number, german_forms
 from nmt.decoding.noun_table import Number
 from nmt.errors import UserError
@@ -281,14 +281,28 @@ def _rows(path: Path, languages: tuple[str, str]) -> Iterator[tuple[int, list[st
         yield from enumerate(_tbx_rows(path, languages), start=1)
         return
     lines = read_lines(path)
-    rows = csv.reader(lines) if name.endswith(".csv") else (line.split("\t") for line in lines)
+    is_csv = name.endswith(".csv")
+    rows = csv.reader(lines) if is_csv else (line.split("\t") for line in lines)
     try:
         for number, row in enumerate(rows, start=1):
             header = number == 1 and _is_header(row)
             if any(map(str.strip, row)) and not row[0].startswith("#") and not header:
-                yield number, row
+                place = f"{path}: line {number}"
+                yield number, _without_languages(row, languages, place) if is_csv else row
     except csv.Error as error:
         raise UserError(f"{path}: is not valid CSV: {error}; repair it") from None
+
+
+def _without_languages(row: list[str], languages: tuple[str, str], place: str) -> list[str]:
+    """Return a row of a CSV file without the languages that DeepL writes in columns 3 and 4."""
+    if len(row) != 4 or not all(map(is_code, row[2:])):
+        return row
+    if [*map(base_language, row[2:])] != [*map(two_letters, languages)]:
+        raise UserError(
+            f"{place} translates from {row[2]} to {row[3]}, but the glossary is from "
+            f"{languages[0]} to {languages[1]}; remove the line"
+        )
+    return row[:2]
 
 
 def _is_header(row: list[str]) -> bool:

@@ -43,8 +43,18 @@ def test_further_columns_that_are_no_forms_are_comments(tmp_path: Path) -> None:
 
 
 def test_a_csv_file_may_have_a_header_and_languages(tmp_path: Path) -> None:
-    content = 'source,target\n"bill, unpaid",offene Rechnung,en,de\n'
-    assert read(tmp_path, "deepl.csv", content) == [Term("bill, unpaid", ("offene Rechnung",))]
+    content = 'source,target\n"bill, unpaid",offene Rechnung,en,de\ndraft,Entwurf,EN-US,de\n'
+    assert read(tmp_path, "deepl.csv", content) == [
+        Term("bill, unpaid", ("offene Rechnung",)),
+        Term("draft", ("Entwurf",)),
+    ]
+
+
+def test_other_further_columns_of_a_csv_file_are_no_languages(tmp_path: Path) -> None:
+    content = "draft,Entwurf,Entwürfe,de\nsketch,Entwurf,Entwürfe,Entwurfes\n"
+    [draft, sketch] = read(tmp_path, "a.csv", content)
+    assert "Entwürfe" in draft.targets
+    assert sketch.targets == ("Entwurf", "Entwürfe", "Entwurfes")
 
 
 @pytest.mark.parametrize(
@@ -73,6 +83,7 @@ def test_a_tbx_file_has_concepts(tmp_path: Path, entry: str, language: str) -> N
         ("a.tsv", "bill\t|\n", "line 1"),
         ("a.tsv", f"bill\t{'x' * 300}\n", "line 1"),
         ("a.tsv", "bill\tRechnung\nBill\tGesetz\n", "line 2"),
+        ("a.csv", "bill,Rechnung,en,de\nEntwurf,draft,de,en\n", "line 2 translates from de to en"),
         ("a.csv", f"bill,{'x' * 200_000}\n", "a.csv"),
         ("a.tsv", "# nothing\n", "a.tsv"),
         ("a.tbx", "<!DOCTYPE a [<!ENTITY b 'c'>]><a/>", "a.tbx"),
