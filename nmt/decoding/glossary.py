@@ -74,7 +74,7 @@ class Glossary:
 
     terms: tuple[Term, ...]
     languages: tuple[str, str]
-    _forms: dict[tuple[Term, Number | None], list[str]] = field(
+    _forms: dict[tuple[Term, Number | None, frozenset[str]], list[str]] = field(
         default_factory=dict, repr=False, compare=False
     )
 
@@ -176,42 +176,47 @@ class Glossary:
 
     # --------------------------------------------------------------------------------- forms
 
-    def forms(self, match: Match, number: Number | None = None) -> list[str]:
+    def forms(
+        self, match: Match, number: Number | None = None, words: frozenset[str] = frozenset()
+    ) -> list[str]:
         """Return what the translation of a term may be; nothing if only others are forbidden.
 
-        number: only forms of this number, and given ones whose number is unknown
+        number: only forms of this number, and given ones whose number is unknown; words: of the
+        training text, in lower case, see `german_forms`
         """
         term = match.term
         if term.keep:
             return list(dict.fromkeys([match.text, term.source]))
-        if (term, number) not in self._forms:
-            forms = self._of_number(term, number) if term.targets else []
-            self._forms[term, number] = _with_capitals(forms)
-        return self._forms[term, number]
+        key = term, number, words
+        if key not in self._forms:
+            forms = self._of_number(term, number, words) if term.targets else []
+            self._forms[key] = _with_capitals(forms)
+        return self._forms[key]
 
-    def forbidden(self, match: Match) -> list[str]:
+    def forbidden(self, match: Match, words: frozenset[str] = frozenset()) -> list[str]:
         """Return what must not be written for a term, without what it may be."""
-        if not match.term.forbidden:
-            return []
-        words = match.term.forbidden
-        found = [form for word in words for form in (word, *self._inflected(word, None))]
-        allowed = self.forms(match)
+        found = [
+            form
+            for target in match.term.forbidden
+            for form in (target, *self._inflected(target, None, words))
+        ]
+        allowed = self.forms(match, words=words) if found else []
         return [form for form in _with_capitals(found) if form not in allowed]
 
-    def _of_number(self, term: Term, number: Number | None) -> list[str]:
-        inflected = self._inflected(term.targets[0], None)
+    def _of_number(self, term: Term, number: Number | None, words: frozenset[str]) -> list[str]:
+        inflected = self._inflected(term.targets[0], None, words)
         if number is None:
             return [*term.targets, *inflected]
-        fitting = self._inflected(term.targets[0], number)
+        fitting = self._inflected(term.targets[0], number, words)
         given = [form for form in term.targets if form not in inflected]
         return [*fitting, *given] or [*term.targets]
 
-    def _inflected(self, target: str, number: Number | None) -> list[str]:
+    def _inflected(self, target: str, number: Number | None, words: frozenset[str]) -> list[str]:
         language = two_letters(self.languages[1])
         *first, head = target.split(" ")
         if language == "en" and head.islower():
             return [" ".join([*first, form]) for form in english_forms(head, verb=False)]
-        return german_forms(target, number) if language == "de" else []
+        return german_forms(target, number, words) if language == "de" else []
 
 
 def _is_determined(before: list[str]) -> bool:

@@ -62,6 +62,29 @@ def test_german_terms_have_their_inflected_forms(term: str, forms: set[str]) -> 
     assert forms <= set(found)
 
 
+WORDS = frozenset(
+    ["angemeldet", "anmeldet", "bestätigt", "freigegeben", "freizugeben", "gegeben", "schnellste"]
+)
+
+
+@pytest.mark.parametrize(
+    ("term", "forms"),
+    [
+        ("freigeben", ["freigegeben", "freizugeben"]),
+        ("erneut bestätigen", ["erneut bestätigt"]),
+        ("sich anmelden", ["sich angemeldet", "sich anmeldet"]),
+        ("speichern", []),  # the text lacks its forms
+        ("herunterladen", []),
+        ("offen", ["offene", "offenem", "offenen", "offener", "offenes"]),
+        ("schnell", ["schnelle", "schnellem", "schnellen", "schneller", "schnelles"]),
+    ],
+)
+def test_forms_of_verbs_are_those_of_a_text(term: str, forms: list[str]) -> None:
+    first, *others = german_forms(term, words=WORDS)
+    assert first == term
+    assert sorted(others) == forms
+
+
 @pytest.mark.parametrize("term", ["Qwrtz", "PMR", "v2", "-", "a"])
 def test_what_is_no_known_word_has_one_form(term: str) -> None:
     assert german_forms(term) == [term]

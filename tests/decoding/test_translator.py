@@ -752,6 +752,19 @@ def test_a_translation_without_a_term_is_searched_again_for_its_forms(subwords, 
     assert {subwords.target.decode(ids) for ids in forms} == {"Bücher", "Büchern"}
 
 
+def test_forms_of_verbs_are_those_of_the_training_text(subwords, translator):
+    plain, bound = says(subwords, "Ben liest."), says(subwords, "Ben hat gesungen.")
+    known = TargetWords(["singen", "gesungen", "sang"])
+    made = translator(subwords, search=plain, pytorch=bound, target_words=known)
+
+    [found] = with_terms(made, "sing\tsingen").translate(["Ben sings."])
+
+    assert not found.missing_terms
+    [(_, constraints)] = bound.asked
+    [[forms]] = constraints.phrases
+    assert {"singen", "gesungen", "sang"} <= {subwords.target.decode(ids) for ids in forms}
+
+
 def test_a_translation_with_a_form_of_the_term_is_kept(subwords, translator):
     texts = ["Ben liest.", "Ben liest Bücherei.", "Ben mag Bücher."]
     search, bound = says(subwords, *texts), says(subwords)
