@@ -13,7 +13,7 @@ from pathlib import Path
 
 from nmt.corpus.sources.readers import read_lines
 from nmt.corpus.text.languages import base_language, is_code, two_letters
-from nmt.decoding.inflection import english_forms, english_number, german_forms
+from nmt.decoding.inflection import english_forms, english_lemma, english_number, german_forms
 from nmt.decoding.noun_table import Number
 from nmt.errors import UserError
 from nmt.files.xml_files import read_xml
@@ -30,6 +30,14 @@ _DETERMINERS = frozenset(
     }
 )
 _GENITIVE = (("'", "s"), ("’", "s"))  # as in "Anna's bill"
+# The last word of verbs such as "log in", of which the first word is inflected.
+_PARTICLES = frozenset(
+    {
+        *("about", "across", "after", "along", "apart", "around", "aside", "away", "back", "by"),
+        *("down", "for", "forward", "in", "into", "off", "on", "out", "over", "through", "to"),
+        *("together", "up", "with"),
+    }
+)
 _NEAR = 3  # words between which a determiner and its noun may stand
 _SAME_START = 2  # letters in which a form and its lemma agree
 _FOLD_UMLAUTS = str.maketrans("äöü", "aou")
@@ -122,13 +130,13 @@ class Glossary:
         found = []
         place = 0
         while place < len(words):
-            for length in self._lengths.get(words[place], ()):
+            for key in self._keys(words, place):
+                length = len(key)
                 start, last = tokens[place].start(), tokens[min(place + length, len(tokens)) - 1]
                 written = text[start : last.end()]
-                key = tuple(words[place : place + length])
                 term = self._index.get(key)
                 if term and _agrees(term, written):
-                    number = self._number(key[-1], term)
+                    number = self._number(words[place + length - 1], term)
                     if number == "singular" and not _is_determined(
                         words[max(0, place - _NEAR) : place]
                     ):
@@ -140,17 +148,40 @@ class Glossary:
                 place += 1
         return found
 
+    def _keys(self, words: list[str], place: int) -> Iterator[tuple[str, ...]]:
+        """Yield what may be a term at a place of a text, the longest first."""
+        firsts = [words[place]]
+        if self._verbs and (lemma := english_lemma(words[place])) in self._verbs:
+            firsts.append(lemma)
+        for first in dict.fromkeys(firsts):
+            for length in self._lengths.get(first, ()):
+                yield (first, *words[place + 1 : place + length])
+
     @cached_property
     def _index(self) -> dict[tuple[str, ...], Term]:
         """Each term by its words in lower case, and by those of its inflected forms."""
         index: dict[tuple[str, ...], Term] = {}
         inflected: dict[tuple[str, ...], Term] = {}
         for term in self.terms:
-            words = tuple(token.lower() for token in _TOKEN.findall(term.source))
+            words = _words(term)
             index[words] = term
             for form in self._source_forms(words[-1], term):
                 inflected.setdefault((*words[:-1], form), term)
+            if _has_particle(words) and self._is_verb(term):
+                for form in self._source_forms(words[0], term):
+                    inflected.setdefault((form, *words[1:]), term)
         return inflected | index
+
+    @cached_property
+    def _verbs(self) -> frozenset[str]:
+        """The first words of English verbs, whose irregular forms are found, too."""
+        terms = ((term, _words(term)) for term in self.terms if self._is_verb(term))
+        return frozenset(
+            words[0]
+            for term, words in terms
+            # Infinitives end in n; "good" (gut) is none, of which "better" is a form.
+            if _target(term).endswith("n") and (len(words) == 1 or _has_particle(words))
+        )
 
     @cached_property
     def _lengths(self) -> dict[str, list[int]]:
@@ -163,16 +194,17 @@ class Glossary:
     def _source_forms(self, word: str, term: Term) -> list[str]:
         if two_letters(self.languages[0]) != "en" or not word.isalpha() or term.source.isupper():
             return []
+        return english_forms(word, self._is_verb(term))
+
+    def _is_verb(self, term: Term) -> bool:
         # What German writes with a capital is a noun, which has no -ing and -ed forms.
-        verb = (
-            two_letters(self.languages[1]) == "de" and (term.targets or term.forbidden)[0].islower()
-        )
-        return english_forms(word, verb)
+        is_german = [*map(two_letters, self.languages)] == ["en", "de"]
+        return is_german and _target(term).split(" ")[-1][0].islower()
 
     def _number(self, word: str, term: Term) -> Number | None:
         if two_letters(self.languages[0]) != "en":
             return None
-        return english_number(word, _TOKEN.findall(term.source)[-1].lower())
+        return english_number(word, _words(term)[-1])
 
     # --------------------------------------------------------------------------------- forms
 
@@ -217,6 +249,19 @@ class Glossary:
         if language == "en" and head.islower():
             return [" ".join([*first, form]) for form in english_forms(head, verb=False)]
         return german_forms(target, number, words) if language == "de" else []
+
+
+def _words(term: Term) -> tuple[str, ...]:
+    return tuple(word.lower() for word in _TOKEN.findall(term.source))
+
+
+def _target(term: Term) -> str:
+    return (term.targets or term.forbidden)[0]
+
+
+def _has_particle(words: tuple[str, ...]) -> bool:
+    """Return whether this may be a verb such as "log in"."""
+    return len(words) > 1 and words[-1] in _PARTICLES and all(map(str.isalpha, words))
 
 
 def _is_determined(before: list[str]) -> bool:

@@ -70,6 +70,20 @@ def english_number(word: str, lemma: str) -> Number | None:
     return "plural" if word == english_forms(lemma, verb=False)[1] else None
 
 
+@lru_cache(maxsize=100_000)
+def english_lemma(word: str) -> str:
+    """Return the base form of a word, such as "write" of "wrote"; the word if it is unknown.
+
+    Without `simplemma`, no word is known.
+    """
+    try:
+        import simplemma
+    except ImportError:
+        return word
+    lemma: str = simplemma.lemmatize(word, "en")
+    return lemma
+
+
 def _with_s(word: str) -> str:
     if re.search("(?:s|x|z|ch|sh)$", word):
         return f"{word}es"

@@ -122,6 +122,23 @@ def test_verbs_are_found_in_their_forms() -> None:
     ]
 
 
+def test_verbs_with_particles_are_found_in_their_forms() -> None:
+    made = glossary("log in\tsich anmelden", "check-in\tCheck-in", "set up\tEinrichtung")
+    text = "I logged in, he logs in: logging in without a checking-in. Sets up?"
+    assert found(made, text) == ["logged in", "logs in", "logging in"]
+
+
+def test_irregular_forms_of_verbs_are_found() -> None:
+    made = glossary("write\tverfassen", "go out\tBescheid geben", "found\tgründen", "find\tfinden")
+    text = "She wrote what is written. They went out and found it."
+    assert found(made, text) == ["wrote", "written", "went out", "found"]
+    assert made.find("We found it.")[0].term.source == "found"
+
+
+def test_irregular_forms_of_other_words_are_not_found() -> None:
+    assert found(glossary("good\tgut", "find\tFund"), "It is better; she found it.") == []
+
+
 def test_the_longest_of_overlapping_terms_is_found() -> None:
     made = glossary("release\tVersion", "release note\tHinweis", "note\tNotiz")
     assert found(made, "release notes, a note, release") == ["release notes", "note", "release"]

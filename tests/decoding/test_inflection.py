@@ -1,9 +1,10 @@
+import sys
 from pathlib import Path
 
 import pytest
 
 from nmt.decoding import inflection
-from nmt.decoding.inflection import english_forms, english_number, german_forms
+from nmt.decoding.inflection import english_forms, english_lemma, english_number, german_forms
 from nmt.decoding.noun_table import NounTable
 
 from .test_noun_table import write_table
@@ -12,6 +13,7 @@ from .test_noun_table import write_table
 @pytest.fixture(autouse=True)
 def without_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inflection, "noun_table", lambda: None)
+    english_lemma.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -39,6 +41,12 @@ def test_english_nouns_have_a_plural(word: str, forms: set[str]) -> None:
 )
 def test_english_verbs_have_further_forms(word: str, forms: set[str]) -> None:
     assert forms <= set(english_forms(word, verb=True))
+
+
+def test_irregular_english_forms_need_a_dictionary(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert english_lemma("wrote") == "write"
+    monkeypatch.setitem(sys.modules, "simplemma", None)
+    assert english_lemma("went") == "went"
 
 
 @pytest.mark.parametrize(
