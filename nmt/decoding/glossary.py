@@ -39,8 +39,6 @@ _PARTICLES = frozenset(
     }
 )
 _NEAR = 3  # words between which a determiner and its noun may stand
-_SAME_START = 2  # letters in which a form and its lemma agree
-_FOLD_UMLAUTS = str.maketrans("äöü", "aou")
 _MOST_TERMS = 1_000_000
 _LONGEST = 200  # characters of a term
 
@@ -90,9 +88,9 @@ class Glossary:
     def read(cls, path: Path, languages: tuple[str, str]) -> "Glossary":
         """Read a file: TBX, CSV, or text with tabs.
 
-        Columns: source term, target term, further forms of it, also separated by |. Other columns
-        count as comments. Raises `UserError` for faulty lines and for contradictions, with their
-        numbers.
+        Columns: source term, target term, further forms of it, also separated by |. A further
+        column without | that has another number of words is a comment. Raises `UserError` for
+        faulty lines and for contradictions, with their numbers.
         """
         return cls.of(_rows(path, languages), languages, str(path))
 
@@ -303,23 +301,27 @@ def _term(row: list[str], place: str) -> Term:
         raise UserError(f"{place} has no source term; write SOURCE TAB TARGET")
     if first == _KEEP:
         return Term(source, (source,), keep=True)
-    given = [form.strip() for form in first.split("|") if form.strip()]
-    others = [form.strip() for cell in cells[2:] for form in cell.split("|")]
+    given = _divided(first)
     targets = [form for form in given if not form.startswith(_FORBIDDEN)]
-    marked = [x[1:].strip() for x in (*given, *others) if x.startswith(_FORBIDDEN)]
+    further = [form for cell in cells[2:] for form in _divided(cell)]
+    marked = (x[1:].strip() for x in (*given, *further) if x.startswith(_FORBIDDEN))
     forbidden = tuple(filter(None, marked))
     if not targets and forbidden:
         return Term(source, (), forbidden=forbidden)
     if not targets:
         raise UserError(f"{place} has no target term; write SOURCE TAB TARGET")
-    forms = (*targets, *(form for form in others if _resembles(form, targets[0])))
-    return Term(source, forms, forbidden=forbidden)
+    columns = [cell for cell in cells[2:] if _has_forms(cell, targets[0])]
+    forms = [form for cell in columns for form in _divided(cell) if form[0] != _FORBIDDEN]
+    return Term(source, (*targets, *forms), forbidden=forbidden)
 
 
-def _resembles(form: str, target: str) -> bool:
-    """Return whether a further column holds a form of the target, instead of a comment."""
-    starts = [text.lower().translate(_FOLD_UMLAUTS)[:_SAME_START] for text in (form, target)]
-    return bool(form) and starts[0] == starts[1] and form.count(" ") == target.count(" ")
+def _divided(cell: str) -> list[str]:
+    return [form.strip() for form in cell.split("|") if form.strip()]
+
+
+def _has_forms(cell: str, target: str) -> bool:
+    """Return whether a further column holds forms of the target, instead of a comment."""
+    return "|" in cell or cell.count(" ") == target.count(" ")
 
 
 def _rows(path: Path, languages: tuple[str, str]) -> Iterator[tuple[int, list[str]]]:

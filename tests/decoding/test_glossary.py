@@ -42,6 +42,19 @@ def test_further_columns_that_are_no_forms_are_comments(tmp_path: Path) -> None:
     ]
 
 
+def test_further_columns_with_as_many_words_are_forms(tmp_path: Path) -> None:
+    content = (
+        "go\tgehen\tging\tto move\ngood\tgut\tbesser|am besten\n"
+        "unpaid bill\toffene Rechnung\tunbezahlte Rechnung\tnoun\nlog in\tanmelden|meldet an\n"
+    )
+    assert read(tmp_path, "a.tsv", content) == [
+        Term("go", ("gehen", "ging")),
+        Term("good", ("gut", "besser", "am besten")),
+        Term("unpaid bill", ("offene Rechnung", "unbezahlte Rechnung")),
+        Term("log in", ("anmelden", "meldet an")),
+    ]
+
+
 def test_a_csv_file_may_have_a_header_and_languages(tmp_path: Path) -> None:
     content = 'source,target\n"bill, unpaid",offene Rechnung,en,de\ndraft,Entwurf,EN-US,de\n'
     assert read(tmp_path, "deepl.csv", content) == [
