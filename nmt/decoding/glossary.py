@@ -111,6 +111,12 @@ class Glossary:
                 )
             merged = tuple(dict.fromkeys(earlier.targets + term.targets))
             forbidden = tuple(dict.fromkeys(earlier.forbidden + term.forbidden))
+            if both := [form for form in merged if form in forbidden]:
+                lines = " and ".join(dict.fromkeys([f"line {line}", f"line {number}"]))
+                raise UserError(
+                    f"{name}: {both[0]} is both allowed and forbidden for {term.source} ({lines}); "
+                    "remove one of them"
+                )
             keep = earlier.keep or term.keep
             found[key] = line, Term(earlier.source, merged, keep, forbidden)
             if len(found) > _MOST_TERMS:
