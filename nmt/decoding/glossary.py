@@ -92,30 +92,40 @@ class Glossary:
         column without | that has another number of words is a comment. Raises `UserError` for
         faulty lines and for contradictions, with their numbers.
         """
+        if not path.is_file():
+            raise UserError(
+                f"{path}: no such file; give a glossary: SOURCE TAB TARGET on each line"
+            )
+        if path.name.lower().endswith((".tbx", ".xml")):
+            return cls.of(_tbx_rows(path, languages), languages, str(path), "entry")
         return cls.of(_rows(path, languages), languages, str(path))
 
     @classmethod
     def of(
-        cls, rows: Iterable[tuple[int, list[str]]], languages: tuple[str, str], name: str
+        cls,
+        rows: Iterable[tuple[int, list[str]]],
+        languages: tuple[str, str],
+        name: str,
+        numbered: str = "line",
     ) -> "Glossary":
-        """Make a glossary of numbered rows; `name` is for messages."""
+        """Make a glossary of numbered rows; for messages: `name`, and what is numbered."""
         found: dict[str, tuple[int, Term]] = {}
         for number, row in rows:
-            term = _term([" ".join(cell.split()) for cell in row], f"{name}: line {number}")
+            term = _term([" ".join(cell.split()) for cell in row], f"{name}: {numbered} {number}")
             key = term.source if _has_capitals_inside(term.source) else term.source.lower()
             line, earlier = found.setdefault(key, (number, term))
             if earlier.targets and term.targets and earlier.targets[0] != term.targets[0]:
                 raise UserError(
-                    f"{name}: line {number} translates {term.source} as {term.targets[0]}, but "
-                    f"line {line} as {earlier.targets[0]}; remove one of them"
+                    f"{name}: {numbered} {number} translates {term.source} as {term.targets[0]}, "
+                    f"but {numbered} {line} as {earlier.targets[0]}; remove one of them"
                 )
             merged = tuple(dict.fromkeys(earlier.targets + term.targets))
             forbidden = tuple(dict.fromkeys(earlier.forbidden + term.forbidden))
             if both := [form for form in merged if form in forbidden]:
-                lines = " and ".join(dict.fromkeys([f"line {line}", f"line {number}"]))
+                places = " and ".join(f"{numbered} {x}" for x in dict.fromkeys([line, number]))
                 raise UserError(
-                    f"{name}: {both[0]} is both allowed and forbidden for {term.source} ({lines}); "
-                    "remove one of them"
+                    f"{name}: {both[0]} is both allowed and forbidden for {term.source} "
+                    f"({places}); remove one of them"
                 )
             keep = earlier.keep or term.keep
             found[key] = line, Term(earlier.source, merged, keep, forbidden)
@@ -332,23 +342,21 @@ def _has_forms(cell: str, target: str) -> bool:
 
 def _rows(path: Path, languages: tuple[str, str]) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows of a file with their numbers, without comments, header and blank lines."""
-    name = path.name.lower()
-    if not path.is_file():
-        raise UserError(f"{path}: no such file; give a glossary: SOURCE TAB TARGET on each line")
-    if name.endswith((".tbx", ".xml")):
-        yield from enumerate(_tbx_rows(path, languages), start=1)
-        return
     lines = read_lines(path)
-    is_csv = name.endswith(".csv")
-    rows = csv.reader(lines) if is_csv else (line.split("\t") for line in lines)
+    is_csv = path.name.lower().endswith(".csv")
+    reader = csv.reader(f"{line}\n" for line in lines)
+    rows = reader if is_csv else (line.split("\t") for line in lines)
     try:
-        for number, row in enumerate(rows, start=1):
-            header = number == 1 and _is_header(row)
+        for place, row in enumerate(rows, start=1):
+            number = reader.line_num if is_csv else place  # a cell may have several lines
+            header = place == 1 and _is_header(row)
             if any(map(str.strip, row)) and not row[0].startswith("#") and not header:
-                place = f"{path}: line {number}"
-                yield number, _without_languages(row, languages, place) if is_csv else row
+                named = f"{path}: line {number}"
+                yield number, _without_languages(row, languages, named) if is_csv else row
     except csv.Error as error:
-        raise UserError(f"{path}: is not valid CSV: {error}; repair it") from None
+        raise UserError(
+            f"{path}: line {reader.line_num} is not valid CSV: {error}; repair it"
+        ) from None
 
 
 def _without_languages(row: list[str], languages: tuple[str, str], place: str) -> list[str]:
@@ -368,10 +376,11 @@ def _is_header(row: list[str]) -> bool:
     return len(row) > 1 and {cell.strip().lower() for cell in row[:2]} <= names
 
 
-def _tbx_rows(path: Path, languages: tuple[str, str]) -> Iterator[list[str]]:
-    """Yield source and target terms of each concept of a TBX file, all versions."""
+def _tbx_rows(path: Path, languages: tuple[str, str]) -> Iterator[tuple[int, list[str]]]:
+    """Yield source and target terms of each concept of a TBX file, with the concept's number."""
     wanted = [two_letters(code) for code in languages]
     terms: tuple[list[str], list[str]] = ([], [])
+    number = 0
     side: int | None = None
     text: list[str] | None = None
     for event in read_xml(path):
@@ -381,7 +390,7 @@ def _tbx_rows(path: Path, languages: tuple[str, str]) -> Iterator[list[str]]:
                 text.append(event.value)
         elif event.kind == "start":
             if name in ("termEntry", "conceptEntry"):
-                terms = ([], [])
+                terms, number = ([], []), number + 1
             elif name in ("langSet", "langSec"):
                 code = event.attributes.get("xml:lang") or event.attributes.get("lang") or ""
                 base = base_language(code)
@@ -394,7 +403,7 @@ def _tbx_rows(path: Path, languages: tuple[str, str]) -> Iterator[list[str]]:
             text = None
         elif name in ("termEntry", "conceptEntry") and all(terms):
             for source in terms[0]:
-                yield [source, "|".join(term.replace("|", " ") for term in terms[1])]
+                yield number, [source, "|".join(term.replace("|", " ") for term in terms[1])]
 
 
 def parse_glossary(text: str, languages: tuple[str, str], name: str = "glossary") -> Glossary:

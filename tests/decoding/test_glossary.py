@@ -99,8 +99,9 @@ def test_a_tbx_file_has_concepts(tmp_path: Path, entry: str, language: str) -> N
         ("a.tsv", "bill\tRechnung\nrelease\tFreigabe\t!Freigabe\n", r"\(line 2\)"),
         ("a.tsv", "release\t!Version\nRelease\tFreigabe|Version\n", r"\(line 1 and line 2\)"),
         ("a.tsv", "Acme\t=\nbill\tRechnung\nAcme\t!Acme\n", r"\(line 1 and line 3\)"),
+        ("a.csv", 'bill,"Rech-\nnung"\n\nrelease\n', "line 4"),
         ("a.csv", "bill,Rechnung,en,de\nEntwurf,draft,de,en\n", "line 2 translates from de to en"),
-        ("a.csv", f"bill,{'x' * 200_000}\n", "a.csv"),
+        ("a.csv", f"bill,Rechnung\nbill,{'x' * 200_000}\n", r"a\.csv: line 2"),
         ("a.tsv", "# nothing\n", "a.tsv"),
         ("a.tbx", "<!DOCTYPE a [<!ENTITY b 'c'>]><a/>", "a.tbx"),
     ],
@@ -109,6 +110,34 @@ def test_faulty_files_are_refused(tmp_path: Path, name: str, content: str, place
     with pytest.raises(UserError, match=place) as caught:
         read(tmp_path, name, content)
     assert "\n" not in str(caught.value)
+
+
+def tbx(*concepts: str) -> str:
+    return f"<martif>{''.join(f'<termEntry>{each}</termEntry>' for each in concepts)}</martif>"
+
+
+def in_english(*terms: str) -> str:
+    return f'<langSet xml:lang="en">{"".join(f"<tig>{term}</tig>" for term in terms)}</langSet>'
+
+
+def in_german(*terms: str) -> str:
+    return in_english(*terms).replace('"en"', '"de"')
+
+
+def test_the_entries_of_a_tbx_file_are_numbered(tmp_path: Path) -> None:
+    bill = in_english("<term>bill</term>", "<term>invoice</term>")
+    content = tbx(
+        bill + in_german("<term>Rechnung</term>"),
+        in_english("<term>y</term>"),
+        bill + in_german("<term>Gesetz</term>"),
+    )
+    with pytest.raises(UserError, match=r"entry 3 translates bill as Gesetz, but entry 1 as"):
+        read(tmp_path, "a.tbx", content)
+
+
+def test_a_cell_may_have_several_lines(tmp_path: Path) -> None:
+    content = 'unpaid bill,"offene\nRechnung"\n'
+    assert read(tmp_path, "a.csv", content) == [Term("unpaid bill", ("offene Rechnung",))]
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
