@@ -39,6 +39,8 @@ _PARTICLES = frozenset(
     }
 )
 _NEAR = 3  # words between which a determiner and its noun may stand
+_STATUS = "administrativeStatus"  # in TBX, of a term
+_OBSOLETE = ("deprecated", "superseded")  # how such a status begins
 _MOST_TERMS = 1_000_000
 _LONGEST = 200  # characters of a term
 
@@ -395,12 +397,14 @@ def _tbx_rows(path: Path, languages: tuple[str, str]) -> Iterator[tuple[int, lis
                 code = event.attributes.get("xml:lang") or event.attributes.get("lang") or ""
                 base = base_language(code)
                 side = wanted.index(base) if base in wanted else None
-            elif name == "term":
+            elif name == "term" or _STATUS in (name, event.attributes.get("type")):
                 text = []
-        elif name == "term":
-            if side is not None and text and (term := " ".join("".join(text).split())):
-                terms[side].append(term)
-            text = None
+        elif text is not None and name in ("term", "termNote", _STATUS):
+            read, text = " ".join("".join(text).split()), None
+            if name == "term" and side is not None and read:
+                terms[side].append(read)
+            elif side == 1 and terms[1] and read.startswith(_OBSOLETE):
+                terms[1][-1] = f"{_FORBIDDEN}{terms[1][-1]}"
         elif name in ("termEntry", "conceptEntry") and all(terms):
             for source in terms[0]:
                 yield number, [source, "|".join(term.replace("|", " ") for term in terms[1])]

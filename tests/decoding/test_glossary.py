@@ -135,6 +135,27 @@ def test_the_entries_of_a_tbx_file_are_numbered(tmp_path: Path) -> None:
         read(tmp_path, "a.tbx", content)
 
 
+@pytest.mark.parametrize(
+    "status",
+    [
+        '<termNote type="administrativeStatus">deprecatedTerm-admn-sts</termNote>',
+        '<termNote type="administrativeStatus">supersededTerm-admn-sts</termNote>',
+        "<min:administrativeStatus>deprecatedTerm-admn-sts</min:administrativeStatus>",
+    ],
+)
+def test_obsolete_terms_of_a_tbx_file_are_forbidden(tmp_path: Path, status: str) -> None:
+    source = in_english(f"<term>release</term>{status}")
+    preferred = "<termNote type='administrativeStatus'>preferredTerm-admn-sts</termNote>"
+    target = in_german(
+        f"<term>Freigabe</term>{status}",
+        f"<term>Version</term><termNote type='partOfSpeech'>noun</termNote>{preferred}",
+    )
+    content = tbx(source + target).replace("<martif>", "<martif xmlns:min='min'>")
+    assert read(tmp_path, "a.tbx", content) == [
+        Term("release", ("Version",), forbidden=("Freigabe",))
+    ]
+
+
 def test_a_cell_may_have_several_lines(tmp_path: Path) -> None:
     content = 'unpaid bill,"offene\nRechnung"\n'
     assert read(tmp_path, "a.csv", content) == [Term("unpaid bill", ("offene Rechnung",))]
