@@ -24,6 +24,7 @@ from nmt.echo import echo
 from nmt.errors import UserError, require_utf8
 
 if TYPE_CHECKING:
+    from nmt.decoding.glossary import Term
     from nmt.decoding.translator import Translation, Translator
     from nmt.runs.folder import RunFolder
 
@@ -140,10 +141,10 @@ def translate(
     translator = options.open(*runs)
     if n_best and n_best > translator.decoding.beam_size and not translator.decoding.temperature:
         _LOG.warning(f"--n-best {n_best} raises the beam size to {n_best}")
-    missing: Counter[str] = Counter()
+    missing: Counter[Term] = Counter()
     if file and output:
         _fill(file, output, runs[0], translator, missing)
-        _warn_of_missing(missing)
+        _warn_of_missing(missing, translator)
         return
     if asked:
         converse(translator, runs[0], n_best, tagged, scores=scores)
@@ -159,18 +160,22 @@ def translate(
     found = translator.stream(lines, n_best or 1, begun)
     found = _reporting(found, missing)
     write_lines(format_translations(found, n_best, scores), output)
-    _warn_of_missing(missing)
+    _warn_of_missing(missing, translator)
 
 
-def _warn_of_missing(missing: Counter[str]) -> None:
+def _warn_of_missing(missing: "Counter[Term]", translator: "Translator") -> None:
     if missing:
-        terms = ", ".join(term for term, _ in missing.most_common(5))
+        terms = ", ".join(str(term) for term, _ in missing.most_common(5))
         more = ", …" if len(missing) > 5 else ""
-        _LOG.warning(f"could not place {missing.total():,} of the glossary's terms: {terms}{more}")
+        unknown = " ".join(translator.unwritable(missing))
+        why = f"; the model does not know {unknown}" if unknown else ""
+        _LOG.warning(
+            f"could not place {missing.total():,} of the glossary's terms: {terms}{more}{why}"
+        )
 
 
 def _fill(
-    input_: Path, output: Path, run: "RunFolder", translator: "Translator", missing: Counter[str]
+    input_: Path, output: Path, run: "RunFolder", translator: "Translator", missing: "Counter[Term]"
 ) -> None:
     """Fill the empty targets of a translation file; count the terms that translations lack."""
     from nmt.files.output_files import replacing
@@ -192,7 +197,7 @@ def _fill(
         if each.from_memory:
             remembered.add(number)
         for sentence in each.sentences:
-            missing.update(map(str, sentence.missing_terms))
+            missing.update(sentence.missing_terms)
     content = file.replace(parts, remembered)
     with replacing(output.resolve()) as path:
         path.write_bytes(content)
@@ -201,14 +206,14 @@ def _fill(
 
 
 def _reporting(
-    found: "Iterator[list[Translation]]", missing: Counter[str]
+    found: "Iterator[list[Translation]]", missing: "Counter[Term]"
 ) -> "Iterator[list[Translation]]":
     """Yield the translations, log what is special, count the terms that the best of each lacks."""
     for number, options in enumerate(found, start=1):
         if options[0].from_memory:
             _LOG.info("line %d is from the memory", number)
         for term in options[0].missing_terms:
-            missing[str(term)] += 1
+            missing[term] += 1
             _LOG.info("line %d lacks %s", number, term)
         yield options
 

@@ -7,7 +7,7 @@ translate is replaced with placeholders and filled in afterwards (`nmt.corpus.te
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
@@ -296,6 +296,16 @@ class Segmenter:
     def missing_terms(self, segment: Segment, ids: Sequence[int]) -> list[Term]:
         """Return the terms that a translation lacks."""
         return self._missing(segment, self._tokenizers.target.decode(ids)) if segment.terms else []
+
+    def unwritable(self, terms: Iterable[Term]) -> list[str]:
+        """Return what the target vocabulary lacks of the terms' translations: characters, or words
+        if it has no subwords.
+        """
+        target = self._tokenizers.target
+        texts = (self._cleaner.target(term.targets[0]) for term in terms if term.targets)
+        whole = isinstance(target, WordTokenizer)
+        units = (unit for text in texts for unit in (text.split() if whole else text))
+        return [unit for unit in dict.fromkeys(units) if UNK in target.encode(unit)]
 
     def _missing(self, segment: Segment, text: str) -> list[Term]:
         return [

@@ -857,6 +857,14 @@ def test_a_term_that_could_not_be_placed_is_told(subwords, translator):
     assert [str(term) for term in found.missing_terms] == ["book → Buch"]
 
 
+def test_what_the_model_cannot_write_of_a_term_is_told(subwords, words, tmp_path, translator):
+    letters = with_placeholders(tmp_path, kind="char", byte_fallback=False)
+    terms = parse_glossary("a\tłiest\nb\tAnna liest ö\nc\t!x", ("en", "de")).terms
+    assert translator(words).unwritable(terms) == ["łiest", "ö"]
+    assert translator(letters).unwritable(terms) == ["ł", "ö"]
+    assert translator(subwords).unwritable(terms) == []  # it spells them as bytes
+
+
 def test_a_term_that_is_a_hidden_word_replaces_its_placeholder(carrying, translator):
     search = says(carrying, f"{PLACEHOLDERS[0]} singt {PLACEHOLDERS[1]}.")
     made = with_terms(translator(carrying, search=search, pytorch=search), "song\tLied", "Öre\t=")
