@@ -45,6 +45,7 @@ from nmt.export.published import (
     read_pieces,
     reading,
     require_numbers,
+    require_within_file,
     validated,
 )
 from nmt.export.transformers import TAG_PIECE, language_token, marian_weights
@@ -394,7 +395,7 @@ def _write_weights(
             weights = _Weights(given, shared, vocabulary)
             arrays = _Places(original.weights, parameter_shapes(model, *vocabulary.sizes))
             for name, places in marian_weights(model, arrays.take, *vocabulary.sizes):
-                arrays.put(places, weights.take(name))
+                arrays.put(places, weights.take(name, places.shape))
             weights.require_all_read(model)
         except (ValueError, KeyError, TypeError, IndexError) as error:
             raise damaged(original.weights, one_line(error)[:200]) from None
@@ -424,6 +425,8 @@ def _open_weights(path: Path) -> Iterator[Arrays]:
         # PyTorch wrote no archives before version 1.6 of July 2020, and maps nothing else.
         mapped = zipfile.is_zipfile(path)
         tensors = torch.load(path, map_location="cpu", weights_only=True, mmap=mapped)
+        for name, tensor in tensors.items():  # one with a stride of 0 may claim any size
+            require_within_file(path, str(name), tensor.nbytes, path.stat().st_size)
         found = {name: _reader(tensors.__getitem__, name) for name in tensors}
     except UserError:
         raise
@@ -445,17 +448,23 @@ class _Weights:
         self._given, self._shared, self._vocabulary = given, shared, vocabulary
         self._read: set[str] = set()
 
-    def take(self, name: str) -> Array:
-        """Return the weights of this name; raises `ValueError` if they are missing."""
+    def take(self, name: str, shape: tuple[int, ...]) -> Array:
+        """Return the weights of this name; raises `ValueError` if they are missing.
+
+        shape: that they must have; compared before rows are copied, which may be many
+        """
         side = 0 if name.startswith(("model.encoder.", "model.shared.")) else 1
         rows = self._vocabulary.rows[side]
         if name == _BIAS:
             bias = np.maximum(self._array(name).reshape(-1)[rows], _NEVER)
             bias[self._vocabulary.never[1]] = _NEVER
             return bias[None]
-        if name in _SHARED:
-            return self._array(name)[rows]
-        return self._array(name)
+        array = self._array(name)
+        if name not in _SHARED:
+            return array
+        if array.shape[1:] != shape[1:]:
+            raise ValueError(f"{name} has the shape {array.shape}, not {len(rows), *shape[1:]}")
+        return array[rows]
 
     def _array(self, name: str) -> Array:
         found = name

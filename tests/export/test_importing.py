@@ -340,6 +340,20 @@ def test_weights_in_pytorchs_formats_are_read(archive: bool) -> None:
     assert import_run(folder, Path("runs/bin")).weights("best").read_bytes() == before
 
 
+@pytest.mark.parametrize("archive", [True, False])
+def test_tensors_that_claim_more_than_their_file_are_refused(archive: bool) -> None:
+    folder = make_model()
+    weights = transformers.MarianMTModel.from_pretrained(folder).state_dict()
+    rows = len(weights["model.shared.weight"])
+    weights["model.shared.weight"] = torch.zeros(1).expand(rows, 10**6)  # one number, repeated
+    file = folder / "pytorch_model.bin"
+    torch.save(weights, file, _use_new_zipfile_serialization=archive)
+    (folder / "model.safetensors").unlink()
+    assert file.stat().st_size < 100_000
+    with pytest.raises(UserError, match=r"pytorch_model\.bin: .*model\.shared\.weight claims"):
+        import_run(folder, Path("runs/marian"))
+
+
 class _Evil:
     def __reduce__(self) -> tuple[Any, ...]:
         return Path.touch, (Path("executed"),)
