@@ -20,6 +20,7 @@ from nmt.config.model import ModelConfig
 from nmt.config.yaml_files import written
 from nmt.corpus.sources.paths import expanded, ignoring_os_errors
 from nmt.corpus.sources.registry import likely_source, open_corpus
+from nmt.corpus.text.languages import base_language
 from nmt.decoding.engines.ctranslate2 import threads
 from nmt.errors import UserError, escape_terminal
 from nmt.progress import with_progress
@@ -33,6 +34,7 @@ _OVERFITTING = 50  # epochs; from this number on, a small corpus needs strong dr
 _LITTLE_DROPOUT = 0.1
 _MOST_EPOCHS = 20  # of fine-tuning
 _FEWEST_UPDATES, _VALIDATIONS = 20, 10  # between validations; about how many of them
+_NO_TAG = "CHOOSE"
 _FORMATS = {
     "tsv": "English TAB other language on each line; or source TAB target",
     "table": "Parquet, JSON, CSV or Arrow; data.columns: [SOURCE, TARGET] names columns",
@@ -164,15 +166,20 @@ training:
 
 
 def _corpus_of(corpus: Path, text: "_Text", data: DataConfig) -> str:
-    """Return the fields of the corpus, with a tag for a model that needs one."""
+    """Return the fields of the corpus, with a tag for a model that needs one.
+
+    If not exactly one of its tags is the target language, the tag is one that training refuses.
+    """
     if not data.imported_tags:
         return f"{text.source_line}\n  path: {_quoted(corpus)}"
+    fitting = [tag for tag in data.imported_tags if base_language(tag) == data.target_language]
+    tag = fitting[0] if len(fitting) == 1 else f"{_NO_TAG}   # replace it by one of these"
     return f"""\
   corpora:                # the tag is the target language of the pairs; the model knows
 {_listed(data.imported_tags)}
     - {text.source_line.strip()}
       path: {_quoted(corpus)}
-      tag: {data.imported_tags[0]}"""
+      tag: {tag}"""
 
 
 def _listed(tags: Sequence[str]) -> str:

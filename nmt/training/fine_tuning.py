@@ -47,7 +47,8 @@ def config_from(
     processing are those of the run. The peak learning rate is at most `LOW_PEAK` and at most the
     run's, unless overridden. mix: share of each batch that is drawn from the run's original corpus
 
-    Raises `UserError` if the weights do not exist or `given` names other languages.
+    Raises `UserError` if the weights do not exist, or if `given` names other languages, or tags
+    that an imported model does not know.
     """
     if not run.weights(weights).is_file():
         raise no_such_weights(run.weights(weights))
@@ -60,6 +61,13 @@ def config_from(
     corpora = [each for each in overrides if each.partition("=")[0] in _CORPUS_FIELDS]
     others = [each for each in overrides if each not in corpora]
     base = override_config(given or former, corpora, f"--from {run.path}")
+    known = former.data.imported_tags
+    for part in base.data.corpora if known else ():
+        if part.tag not in (None, *known):
+            raise UserError(
+                f"{base.origin.file}: data.corpora: tag {part.tag}: unknown to {run.address}; "
+                f"expected one of {', '.join(known)}"
+            )
     data = base.data.model_copy(
         update={
             name: getattr(former.data, name)

@@ -162,7 +162,7 @@ def test_the_target_languages_are_listed(
     assert_refused(*unknown, message="cmn_Hans, deu")
 
 
-def test_settings_for_a_multilingual_model_name_a_target_language(
+def test_settings_for_a_multilingual_model_name_the_target_language(
     multilingual: RunFolder, pairs: tuple[Path, ...]
 ) -> None:
     given = ("--corpus", pairs[0], "--from", multilingual.path)
@@ -171,4 +171,15 @@ def test_settings_for_a_multilingual_model_name_a_target_language(
     options = ("--config", "mine.yaml", "--run", "tuned", *limit)
     printed("train", "--from", multilingual.path, *options)
     examples = RunFolder(Path("tuned")).examples("test")
-    assert {example.source[:1] for example in examples} == {"\ue011"}  # the first tag
+    assert {example.source[:1] for example in examples} == {"\ue012"}  # the second tag, deu
+
+
+def test_a_target_language_that_is_not_known_must_be_chosen(pairs: tuple[Path, ...]) -> None:
+    model = make_model(tokens=LANGUAGE_TOKENS, languages=("en", "mul"))
+    run = import_run(model, Path("runs/mul"))
+    recipe = printed("config", "new", "--corpus", pairs[0], "--from", run.path)
+    Path("mine.yaml").write_text(recipe, encoding="utf-8")
+    train = ("train", "--from", run.path, "--config", "mine.yaml")
+    assert_refused(*train, message="expected one of cmn_Hans, deu")
+    Path("mine.yaml").write_text(recipe.replace("tag: CHOOSE", "tag: deu"), encoding="utf-8")
+    assert "peak memory" in printed(*train, "--dry-run", "--set", "data.min_coverage=0")
