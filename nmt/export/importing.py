@@ -6,6 +6,7 @@ uses, by the same map of names that `nmt/export/transformers.py` exports with.
 """
 
 import json
+import logging
 import math
 import re
 import shutil
@@ -57,6 +58,8 @@ from nmt.model.parameters import parameter_shapes
 from nmt.model.sinusoids import sinusoid_table
 from nmt.runs.folder import CARD, REPORT, RunFolder
 from nmt.special_tokens import BOS, SPECIALS, TAGS
+
+_LOG = logging.getLogger(__name__)
 
 _ACTIVATIONS = {"swish": "silu"}  # other names for the same function
 _NEVER = -1e4  # a bias that excludes a piece, and that 16-bit numbers can express
@@ -274,7 +277,13 @@ class _Vocabulary:
         self.rows: list[NDArray[np.int64]] = []
         self.never: list[list[int]] = []
         matches = map(_LANGUAGE_TOKEN.fullmatch, original.numbers[0])
-        self.tags = sorted(match[1] for match in matches if match)[: len(TAGS)]
+        self.tags = sorted(match[1] for match in matches if match)
+        if len(self.tags) > len(TAGS):
+            _LOG.warning(
+                f"{original.file}: knows {len(self.tags):,} target languages; --tag can choose "
+                f"only the first {len(TAGS):,}, {self.tags[0]} to {self.tags[len(TAGS) - 1]}"
+            )
+            del self.tags[len(TAGS) :]
         tag_pieces = {language_token(tag): TAG_PIECE + TAGS[i] for i, tag in enumerate(self.tags)}
         suppressed = {*search.suppress_tokens, *(w[0] for w in search.bad_words_ids if len(w) == 1)}
         joint = settings.share_encoder_decoder_embeddings

@@ -219,6 +219,14 @@ def test_target_languages_are_tags(kind: str) -> None:
     assert_refused("translate", "--run", run.path, "--tag", "fra", "Hi.", message="tag fra")
 
 
+def test_more_target_languages_than_tags_give_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    tokens = tuple(f">>x{number:04}<<" for number in range(1001))
+    run = import_run(make_model(tokens=tokens), Path("runs/marian"))
+    assert len(run.config.data.tags) == 1000
+    assert "1,001 target languages" in caplog.text
+    assert "x0000 to x0999" in caplog.text
+
+
 @pytest.mark.parametrize(("name", "changes", "generation"), PUBLISHED)
 def test_settings_as_published_models_have_them(
     name: str, changes: dict[str, Any], generation: dict[str, Any]
