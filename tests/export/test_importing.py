@@ -297,16 +297,18 @@ def test_it_is_fine_tuned_on_pairs_and_exported(corpus: Path) -> None:
     run = import_run(make_model(tokens=LANGUAGE_TOKENS), Path("runs/marian"))
     config = config_from(run, "best", load_config(corpus), [])
     assert config.training.learning_rate == 1e-4
+    assert config.decoding == run.config.decoding
     assert config.data.tags == ["cmn_Hans", "deu"]
     done = nmt("train", "--from", run.path, "--config", corpus, "--run", "runs/tuned")
     assert done.returncode == 0, done.stderr
+    assert b"model, tokenizer and decoding of runs/marian; data and training of" in done.stderr
     tuned = RunFolder(Path("runs/tuned"))
     assert tuned.weights("best").read_bytes() != run.weights("best").read_bytes()
     assert nmt("evaluate", "--run", tuned.path).returncode == 0
     export_run(tuned, "exported", format_="transformers")
     export_run(tuned, "converted")
     model = transformers.MarianMTModel.from_pretrained("exported")
-    assert model.generation_config.max_length == 64
+    assert model.generation_config.max_length == 48  # as in the original
 
 
 def test_what_needs_the_text_of_the_original_says_that_it_is_unknown(corpus: Path) -> None:
