@@ -76,6 +76,7 @@ _OTHERS = {  # model types that are often asked for, and their names
 }
 # With Adam, a model that was trained for weeks forgets much of it at the rates of small ones.
 _PEAK = 1e-4
+_LABEL_SMOOTHING = 0.1  # as in the training of Marian's models
 _Piece = ModelProto.SentencePiece
 _IN_TEXT = (_Piece.NORMAL, _Piece.USER_DEFINED, _Piece.BYTE)
 # Other names of an embedding matrix if all of them are one.
@@ -247,7 +248,7 @@ def _config(original: Original, vocabulary: "_Vocabulary") -> Config:
             "attention_dropout": settings.attention_dropout,
             "feed_forward_dropout": settings.activation_dropout,
         },
-        "training": {"learning_rate": _PEAK},
+        "training": {"learning_rate": _PEAK, "label_smoothing": _LABEL_SMOOTHING},
         "decoding": {
             "beam_size": search.num_beams,
             "length_penalty": search.length_penalty,
