@@ -145,6 +145,8 @@ def other_model(file: Path, reasons: str) -> UserError:
 
 def read_pieces(path: Path) -> Any:
     """Read a SentencePiece model; raises `UserError` unless it is one of subwords."""
+    if not path.exists() and path.with_suffix(".bpe").is_file():
+        raise other_model(path.with_suffix(".bpe"), "it has BPE files instead of SentencePiece's")
     # protobuf's errors have no public base class.
     with reading(path, "not a SentencePiece model", Exception):
         model = ModelProto.FromString(read_small(path, LARGEST_MODEL))

@@ -147,6 +147,13 @@ def test_damaged_files_are_refused(file: str, content: bytes) -> None:
     assert not list(Path("runs").glob("*"))
 
 
+def test_models_with_bpe_files_are_refused() -> None:
+    folder = as_marian(make_model())
+    (folder / "source.spm").rename(folder / "source.bpe")
+    with pytest.raises(UserError, match=r"source\.bpe: nmt cannot import this model: it has BPE"):
+        import_run(folder, Path("runs/marian"))
+
+
 def test_pickled_arrays_are_not_executed() -> None:
     class Evil:
         def __reduce__(self) -> tuple[Any, ...]:
