@@ -9,7 +9,6 @@ import json
 import logging
 import math
 import re
-import shutil
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+import yaml
 from numpy.typing import NDArray
 from pydantic import BaseModel, ValidationError
 from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[attr-defined]
@@ -57,6 +57,7 @@ from nmt.files.small_files import read_small
 from nmt.model.parameters import parameter_shapes
 from nmt.model.sinusoids import sinusoid_table
 from nmt.runs.folder import CARD, REPORT, RunFolder
+from nmt.runs.lifecycle import copy_card
 from nmt.special_tokens import BOS, SPECIALS, TAGS
 
 _LOG = logging.getLogger(__name__)
@@ -66,7 +67,7 @@ _NEVER = -1e4  # a bias that excludes a piece, and that 16-bit numbers can expre
 _LARGEST_VOCABULARY = 2**27  # bytes
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")  # the first that is there
 _LANGUAGE_TOKEN = re.compile(f">>({TAG_NAME[1:-1]})<<")
-_LICENCE = re.compile(r"^license: *([\w.-]{1,100})\s*$", re.MULTILINE)
+_LONGEST_FRONT = 20_000  # characters; PyYAML takes 400 times their size in memory
 _OTHERS = {  # model types that are often asked for, and their names
     "mbart": "mBART",
     "m2m_100": "M2M100 or NLLB",
@@ -118,7 +119,7 @@ def import_run(folder: Path, run: Path, address: str | None = None) -> RunFolder
         with TemporaryDirectory(prefix=".", dir=run.parent) as scratch:
             partial = RunFolder(Path(scratch, run.name))
             partial.data.mkdir(parents=True)
-            _write(original, folder / CARD, partial, address or folder.resolve().name)
+            _write(original, folder, partial, address or folder.resolve().name)
             partial.path.rename(run)
     except OSError as error:
         raise unwritable(run, error) from None
@@ -193,22 +194,27 @@ def _require_supported(file: Path, settings: Settings) -> None:
         raise other_model(file, "; ".join(reasons))
 
 
-def _write(original: Original, card: Path, run: RunFolder, address: str) -> None:
+def _write(original: Original, folder: Path, run: RunFolder, address: str) -> None:
     vocabulary = _Vocabulary(original)
     config = _config(original, vocabulary)
     run.write_config(config.with_origin(Origin(file=address)))
     for path, model in zip(vocabulary_files(config.tokenizer), vocabulary.models, strict=True):
         (run.data / path).write_bytes(model.SerializeToString(deterministic=True))
-    _write_data(config, run.data, vocabulary.sizes, _licence(card))
+    _write_data(config, run.data, vocabulary.sizes, _licence(folder / CARD))
     _write_weights(original, config.model, vocabulary, run.weights("best"))
-    if card.is_file():
-        shutil.copyfile(card, run.path / CARD)
+    copy_card(folder, run.path)
 
 
 def _licence(card: Path) -> str:
     """Return the licence that the front matter of a model card names, or ""."""
-    found = _LICENCE.search(read_front_matter(card)[0])
-    return found[1] if found else ""
+    front = read_front_matter(card)[0][:_LONGEST_FRONT]
+    try:
+        content = yaml.safe_load(front)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return ""
+    found = content.get("license") if isinstance(content, dict) else None
+    names = found if isinstance(found, list) else [found]
+    return ", ".join(one_line(name)[:100] for name in names[:10] if isinstance(name, str))
 
 
 def _config(original: Original, vocabulary: "_Vocabulary") -> Config:

@@ -16,6 +16,7 @@ from nmt.decoding.loading import load_translator
 from nmt.errors import UserError
 from nmt.export.export import export_run
 from nmt.export.importing import import_run
+from nmt.export.model_card import model_card
 from nmt.reports.summaries import run_facts
 from nmt.runs.folder import RunFolder
 from nmt.training.fine_tuning import config_from
@@ -324,7 +325,9 @@ def test_what_needs_the_text_of_the_original_says_that_it_is_unknown(corpus: Pat
 
 
 def test_the_licence_and_the_card_stay_with_the_run(corpus: Path) -> None:
-    run = import_run(make_model(), Path("runs/marian"))
+    folder = make_model()
+    (folder / "LICENSE").write_text("Name the authors.")
+    run = import_run(folder, Path("runs/marian"))
     facts = run_facts(run)
     assert ("licence", "cc-by-4.0") in facts
     assert ("model card", str(run.path / "README.md")) in facts
@@ -333,6 +336,28 @@ def test_the_licence_and_the_card_stay_with_the_run(corpus: Path) -> None:
     assert "license: cc-by-4.0" in Path("exported/README.md").read_text()
     tuned = train(config_from(run, "best", load_config(corpus), []), "tuned")
     assert ("earlier corpus", "imported: train 0; cc-by-4.0") in run_facts(tuned)
+    assert (tuned.path / "README.md").read_bytes() == (folder / "README.md").read_bytes()
+    assert (tuned.path / "LICENSE").read_text() == "Name the authors."
+    assert "# A model" in model_card(tuned, "best", "")
+    export_run(tuned, "converted")
+    assert Path("converted/LICENSE").read_text() == "Name the authors."
+
+
+@pytest.mark.parametrize(
+    ("front", "licence"),
+    [
+        ('license: "cc-by-4.0"', "cc-by-4.0"),
+        ("license:\n- apache-2.0\n- cc-by-4.0", "apache-2.0, cc-by-4.0"),
+        ("license: {a: b}", ""),
+        ("license: [", ""),
+        ("language: en", ""),
+    ],
+)
+def test_the_licence_is_read_from_the_front_matter(front: str, licence: str) -> None:
+    folder = make_model()
+    (folder / "README.md").write_text(f"---\n{front}\n---\n# A model\n")
+    run = import_run(folder, Path("runs/marian"))
+    assert run.report["corpora"][0]["licence"] == licence
 
 
 # --------------------------------------------------------------------------------------- refusals
