@@ -46,6 +46,7 @@ PUBLISHED: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     [
         ("unigram", False, {}),
         ("bpe", False, {"activation_function": "relu", "scale_embedding": False}),
+        ("bpe", False, {"tie_word_embeddings": False}),
         ("unigram", True, {}),
         ("unigram", True, {"tie_word_embeddings": False, "decoder_layers": 2}),
     ],
