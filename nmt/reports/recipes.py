@@ -164,7 +164,7 @@ training:
   batch_tokens: {update_tokens // parts}
   accumulate: {parts}           # batches per update
   label_smoothing: {config.training.label_smoothing:g}
-  learning_rate: {peak:g}   # a higher one soon destroys what the model has learned
+  learning_rate: {peak:g}   # with higher ones, it forgets more of what it has learned
   warmup_updates: {every}
   validate_updates: {every}
 {_section("decoding", decoding, "as in the run")}"""

@@ -67,7 +67,7 @@ def config_from(
         if part.tag not in (None, *known):
             raise UserError(
                 f"{base.origin.file}: data.corpora: tag {part.tag}: unknown to {run.address}; "
-                f"expected one of {', '.join(known)}"
+                f"expected one of {', '.join(known[:20])}{', …' if len(known) > 20 else ''}"
             )
     data = base.data.model_copy(
         update={
