@@ -33,7 +33,6 @@ _OBJECT = "\ufffc"  # in place of one of them
 _ATTRIBUTES_WITH_TEXT = ("alt", "title", "placeholder", "aria-label")
 _DESCRIPTIONS = frozenset(("description", "og:description", "og:title", "twitter:description"))
 _BUTTONS = frozenset(("button", "submit", "reset"))
-_XHTML = re.compile(r"\s*<\?xml|[^>]*<html[^>]*\sxmlns=|<!DOCTYPE[^>]*XHTML", re.IGNORECASE)
 _NEVER_OPEN = re.compile(r"<(?:br|hr|img)(?=[\s/>])", re.IGNORECASE)  # not even within <svg>
 _VOID = re.compile(
     r"<((?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)\b"
@@ -62,6 +61,16 @@ _EMPTY = frozenset(
 _BEFORE = r"[ \t\n\r\f]*(?:(?:<!--[^-]*(?:-(?!->)[^-]*)*-->|<\?[^>]*>)[ \t\n\r\f]*)*"
 _WHOLE = re.compile(_BEFORE + r"<(?:!doctype|html|head|body)[\s/>]", re.IGNORECASE | re.DOTALL)
 _PROLOGUE = re.compile(rf"{_BEFORE}(?:<!doctype[^>]*>{_BEFORE})?", re.IGNORECASE | re.DOTALL)
+_XHTML = re.compile(
+    rf"\s*<\?xml|{_BEFORE}<!doctype[^>]*XHTML|{_PROLOGUE.pattern}<html\s(?:[^>]*\s)?xmlns=",
+    re.IGNORECASE,
+)
+# An element without content, such as <div/>; what may contain tags as text comes first.
+_SELF_CLOSED = re.compile(
+    r"<!--.*?(?:-->|$)|<!\[CDATA\[.*?(?:\]\]>|$)|<(script|style)(?=[\s>])[^<>]*(?<!/)>.*?(?:</\1|$)|"
+    r"<(?P<name>[a-z][^\s<>/]*)(?P<attributes>(?:[^<>\"'/]|\"[^<\"]*\"|'[^<']*'|/(?!>))*)/>",
+    re.IGNORECASE | re.DOTALL,
+)
 _NAME = re.compile(r"/?[a-z][^ \t\n\r\f/]*", re.I)
 # An unquoted value ends only where it must (the last lookahead), or the time would be exponential.
 _ATTRIBUTES = re.compile(
@@ -114,6 +123,10 @@ class Markup:
     """
 
     def __init__(self, html: str):
+        html = html.removeprefix("\ufeff")
+        self._is_xml = bool(_XHTML.match(html))
+        if self._is_xml:  # the parser would take <div/> for a start tag
+            html = _SELF_CLOSED.sub(_with_end_tag, html)
         closed = 2 * html.count("</") + len(_NEVER_OPEN.findall(html))
         if html.count("<") > _MOST_TAGS or html.count("<") - closed > _MOST_OPEN:
             raise ApiError(
@@ -127,7 +140,6 @@ class Markup:
                 f"Invalid request: HTML with more than {_MOST_REPEATED} elements such as <b> open "
                 "at once; close each inside the element around it",
             )
-        html = html.removeprefix("\ufeff")
         whole = bool(_WHOLE.match(html))
         self._prologue = _prologue(html) if whole else None
         # In "template", a fragment may also begin within a table.
@@ -138,7 +150,6 @@ class Markup:
                 node.decompose()
         self.stretches = list(_find_stretches(self._tree.root))
         self.attributes = list(_find_attributes(self._tree, judged))
-        self._is_xml = bool(_XHTML.match(html[:2000]))
 
     def __str__(self) -> str:
         html = str(self._tree.html or "")
@@ -227,6 +238,13 @@ def _prologue(html: str) -> str:
     """Return what precedes <html>: the document type, comments and an XML declaration."""
     found = _PROLOGUE.match(html)
     return found[0] if found else ""
+
+
+def _with_end_tag(found: re.Match[str]) -> str:
+    name = found["name"]
+    if not name or name.lower() in _EMPTY:
+        return found[0]
+    return f"<{name}{found['attributes']}></{name}>"
 
 
 def _count_repeated(html: str) -> int:

@@ -161,13 +161,35 @@ def test_attributes_that_people_read_are_translated(client: TestClient) -> None:
     assert answer == html.format("Anna singt heute.")
 
 
-def test_xhtml_stays_well_formed() -> None:
-    html = (
-        '<?xml version="1.0"?>\n<html xmlns="http://www.w3.org/1999/xhtml"><head><meta name="a"/>'
-        "</head><body><p>one<br/>two&#160;three</p><hr/></body></html>"
+@pytest.mark.parametrize(
+    "start",
+    ['<?xml version="1.0"?>\n', "<!DOCTYPE html>\n", "<!-- > -->\n", "<!-- -->\n<!DOCTYPE html>\n"],
+)
+def test_xhtml_stays_well_formed(start: str) -> None:
+    html = start + (
+        '<html lang="en" xmlns="http://www.w3.org/1999/xhtml"><head><meta name="a"/>'
+        '</head><body><p>one<br/>two&#160;three<img src="a.png"/></p><hr/></body></html>'
     )
     assert ElementTree.fromstring(upper(html)) is not None
     assert "<br/>" in upper(html)
+
+
+@pytest.mark.parametrize(
+    "element",
+    ['<script src="a.js"/>', '<a id="p1"/>', '<div title="a > b" />', "<!-- <div/> -->"],
+)
+def test_an_element_without_content_ends_at_once_in_xhtml(element: str) -> None:
+    html = '<html xmlns="http://www.w3.org/1999/xhtml"><head></head><body>{}<p>{}</p></body></html>'
+    found = upper(html.format(element, "one"))
+    assert found.endswith("<p>ONE</p></body></html>")
+    assert ElementTree.canonicalize(found) == ElementTree.canonicalize(html.format(element, "ONE"))
+
+
+def test_scripts_of_xhtml_stay_as_they_are() -> None:
+    script = '<script>write("<div/>");</script><style>/* <a/> */</style>'
+    html = f'<html xmlns="http://www.w3.org/1999/xhtml"><head>{script}</head><body></body></html>'
+    assert upper(html) == html
+    assert upper("<p>a<div/>b</p>") == "<p>A</p><div>B<p></p></div>"  # no XHTML
 
 
 def test_hostile_markup_is_refused_or_preserved() -> None:
