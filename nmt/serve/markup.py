@@ -32,6 +32,7 @@ _WITHIN_TEXT = frozenset(("code", "img", "kbd", "math", "samp", "svg", "var"))  
 _OBJECT = "\ufffc"  # in place of one of them
 _ATTRIBUTES_WITH_TEXT = ("alt", "title", "placeholder", "aria-label")
 _DESCRIPTIONS = frozenset(("description", "og:description", "og:title", "twitter:description"))
+_ENDS = ".!?:;…"
 _BUTTONS = frozenset(("button", "submit", "reset"))
 _NEVER_OPEN = re.compile(r"<(?:br|hr|img)(?=[\s/>])", re.IGNORECASE)  # not even within <svg>
 _VOID = re.compile(
@@ -285,8 +286,9 @@ def _find_stretches(first: LexborNode | None) -> Iterator[Stretch]:
     while waiting:
         node = waiting.pop()
         stretch = Stretch([], [])
+        apart = _are_links(node)
         while node is not None:
-            leaves = _inline_leaves(node)
+            leaves = None if apart else _inline_leaves(node)
             if leaves and any(map(_are_apart, leaves, leaves[1:])):
                 leaves = None
             if leaves and stretch.leaves:
@@ -312,11 +314,23 @@ def _with_text(stretch: Stretch) -> Iterator[Stretch]:
         yield stretch
 
 
+def _are_links(node: LexborNode | None) -> bool:
+    """Return whether a node and its siblings are several links, as in a menu, and nothing else."""
+    links = 0
+    while node is not None:
+        links += node.tag == "a"
+        if node.tag != "a" and not node.is_comment_node and _text_of(node).strip():
+            return False
+        node = node.next
+    return links > 1
+
+
 def _are_apart(
     first: tuple[LexborNode, list[LexborNode]], second: tuple[LexborNode, list[LexborNode]]
 ) -> bool:
     """Return whether neighbouring texts, such as two links, are not parts of one sentence."""
-    before, after = _text_of(first[0])[-1:], _text_of(second[0])[:1]
+    text, after = _text_of(first[0]), _text_of(second[0])[:1]
+    before = text.rstrip(_ENDS)[-1:]
     if not (before.isalnum() and after.isalnum()):
         return False
     pairs = zip(first[1], second[1], strict=False)

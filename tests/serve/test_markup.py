@@ -135,10 +135,20 @@ def test_it_stays_after_its_word(client: TestClient, source: str, expected: str)
         ("<b><span>newMail</span><span>Sent</span></b>", 2),
         ("<span>Hel</span><span>lo</span>", 1),
         ("H<sub>2</sub>O", 1),
-        ("<a href='/'>Home</a> <a href='/about'>About</a>", 1),
+        ("<a href='/'>Home.</a><a href='/about'>About</a>", 2),
+        ("<span>Price:</span><span>5 items</span>", 2),
+        ("<span>$3.</span><span>99 each</span>", 1),
+        ("<span>www.</span><span>example.org</span>", 1),
+        ("<a href='/'>Home</a> <a href='/about'>About us</a>", 2),
+        ("<nav>\n<a href='/'>Home</a><!-- -->\n<a href='/about'>About us</a>\n</nav>", 2),
+        ("<p>Read <a href='/'>this</a> and <a href='/about'>that</a>.</p>", 1),
+        ("<p><a href='/'>Read</a> <b>this</b></p>", 1),
+        ("<p><b>Read</b> <i>this</i></p>", 1),
     ],
 )
-def test_neighbouring_elements_are_apart_unless_they_share_a_word(html: str, count: int) -> None:
+def test_neighbouring_elements_are_apart_unless_they_are_of_one_sentence(
+    html: str, count: int
+) -> None:
     assert len(Markup(html).stretches) == count
 
 
