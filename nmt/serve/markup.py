@@ -30,8 +30,14 @@ _NO_TEXT = frozenset(
 )
 _WITHIN_TEXT = frozenset(("code", "img", "kbd", "math", "samp", "svg", "var"))  # stay as they are
 _OBJECT = "\ufffc"  # in place of one of them
-_ATTRIBUTES_WITH_TEXT = ("alt", "title", "placeholder", "aria-label")
-_DESCRIPTIONS = frozenset(("description", "og:description", "og:title", "twitter:description"))
+_ATTRIBUTES_WITH_TEXT = ("alt", "title", "placeholder", "aria-label", "aria-description")
+_LABELLED = frozenset(("optgroup", "option", "track"))  # by the attribute label
+_DESCRIPTIONS = frozenset(
+    (
+        *("description", "og:description", "og:site_name", "og:title"),
+        *("twitter:description", "twitter:title"),
+    )
+)
 _ENDS = ".!?:;…"
 _BUTTONS = frozenset(("button", "submit", "reset"))
 _NEVER_OPEN = re.compile(r"<(?:br|hr|img)(?=[\s/>])", re.IGNORECASE)  # not even within <svg>
@@ -346,13 +352,17 @@ def _are_apart(
 def _find_attributes(tree: LexborHTMLParser, judged: dict[int, bool]) -> Iterator[Attribute]:
     """Yield the attributes that people read: labels, descriptions, the text of buttons."""
     chosen = ",".join(f"[{name}]" for name in _ATTRIBUTES_WITH_TEXT)
-    for node in tree.css(f"{chosen},input[value],meta[content]"):
+    for node in tree.css(f"{chosen},[label],input[value],meta[content]"):
         given = node.attributes
         names = [name for name in _ATTRIBUTES_WITH_TEXT if name in given]
         if node.tag == "input" and (given.get("type") or "").lower() in _BUTTONS:
             names.append("value")
-        if node.tag == "meta" and (given.get("name") or given.get("property")) in _DESCRIPTIONS:
-            names.append("content")
+        if node.tag in _LABELLED and "label" in given:
+            names.append("label")
+        if node.tag == "meta":
+            described = given.get("name") or given.get("property") or ""
+            if described.lower() in _DESCRIPTIONS:
+                names.append("content")
         if not names or _is_kept(node) or not _is_within_translated(node, judged):
             continue
         for name in names:

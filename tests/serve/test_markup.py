@@ -154,11 +154,14 @@ def test_neighbouring_elements_are_apart_unless_they_are_of_one_sentence(
 
 def test_attributes_that_people_read_are_translated(client: TestClient) -> None:
     html = (
-        '<html><head><meta name="description" content="{0}"></head><body>'
+        '<html><head><meta name="Description" content="{0}"></head><body>'
+        '<meta property="og:site_name" content="{0}"><meta name="twitter:title" content="{0}">'
         '<meta name="robots" content="all"><p title="{0}">{0}</p>'
         '<img src="a.png" alt="{0}">'
         '<input placeholder="{0}" value="Ben reads often."><input type="submit" value="{0}">'
-        '<textarea aria-label="{0}">Ben reads often.</textarea>'
+        '<textarea aria-label="{0}" aria-description="{0}">Ben reads often.</textarea>'
+        '<select label="Ben reads often."><optgroup label="{0}"><option label="{0}"></option>'
+        '</optgroup></select><video><track label="{0}"></video>'
         '<i translate="no" title="Ben reads often."></i></body></html>'
     )
     body = {
