@@ -286,13 +286,8 @@ def open_zip(file: Path | IO[bytes]) -> Iterator[zipfile.ZipFile]:
 
 
 def _text_member(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
-    """Return the only text file of the archive, except files about the archive itself."""
-    found = []
-    for member in archive.infolist():
-        name = PurePosixPath(member.filename).name.lower()
-        about = name.startswith(("_", ".", "readme", "license"))
-        if name.endswith((".txt", ".tsv")) and not about:
-            found.append(member)
+    """Return the only text file of the archive."""
+    found = text_members(archive)
     if len(found) > 1:
         names = ", ".join(member.filename for member in found[:3])
         raise UserError(
@@ -301,6 +296,17 @@ def _text_member(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
     if not found:
         raise zipfile.BadZipFile("no .txt or .tsv file in it")
     return found[0]
+
+
+def text_members(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    """Return the text files of an archive, except files about the archive itself."""
+    found = []
+    for member in archive.infolist():
+        name = PurePosixPath(member.filename).name.lower()
+        about = name.startswith(("_", ".", "readme", "license"))
+        if name.endswith((".txt", ".tsv")) and not about:
+            found.append(member)
+    return found
 
 
 @contextmanager
