@@ -2,16 +2,17 @@
 
     python scripts/measure_address.py runs/everyday formality.tsv --lines 200
 
-The file has lines English TAB German. Each English line is translated with du and with Sie. Only
-lines count of which both translations, or one and the reference, show how they address someone.
+The file has lines English TAB German. Each English line with a translation that addresses someone
+in one form is translated with du, ihr and Sie. A translation that mixes forms counts as another
+form.
 """
 
 import argparse
 import gzip
 from pathlib import Path
 
-from nmt.config.choices import Address
-from nmt.corpus.text.form_of_address import address
+from nmt.config.choices import ADDRESSES, Address
+from nmt.corpus.text.form_of_address import address, addresses
 from nmt.decoding.loading import load_translator
 
 
@@ -28,20 +29,25 @@ def main() -> None:
     addressing = dict.fromkeys(source for source, target in pairs if address(target))
     lines = list(addressing)[: arguments.lines]
     translator = load_translator(arguments.run)
-    demanded: tuple[Address, ...] = ("du", "sie")
-    for form in demanded:
+    for form in ADDRESSES:
         outputs = [each.text for each in translator.adapted(address=form).translate(lines)]
-        found = [address(output) for output in outputs]
-        as_demanded, none = found.count(form), found.count(None)
+        as_demanded, none, others = count_forms(form, outputs)
         print(
             f"{form}: {as_demanded / len(lines):.1%} of {len(lines)} lines as demanded, "
-            f"{none / len(lines):.1%} with no or mixed address, "
-            f"{1 - (as_demanded + none) / len(lines):.1%} in another form",
+            f"{none / len(lines):.1%} with no address, "
+            f"{len(others) / len(lines):.1%} in another form or several",
             flush=True,
         )
-        for line, output, each in zip(lines, outputs, found, strict=True):
-            if each not in (form, None):
-                print(f"  {each}: {line} → {output}")
+        for number in others:
+            found = ", ".join(sorted(addresses(outputs[number])))
+            print(f"  {found}: {lines[number]} → {outputs[number]}")
+
+
+def count_forms(form: Address, outputs: list[str]) -> tuple[int, int, list[int]]:
+    """Return how many texts use only this form, how many none, and the indices of all others."""
+    found = [addresses(output) for output in outputs]
+    others = [number for number, each in enumerate(found) if each - {form}]
+    return found.count({form}), found.count(set()), others
 
 
 if __name__ == "__main__":

@@ -2,13 +2,14 @@
 
 import io
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import typer
 
-from nmt.cli.writing import format_translations
+from nmt.cli.writing import format_translations, reporting, warn_of_missing
 from nmt.echo import echo
 from nmt.errors import UserError, pytorch_missing, require_utf8
 
@@ -104,9 +105,12 @@ class _Conversation:
         require_utf8(line)
         if not line.startswith(":"):
             self.last = self.prefix + line if line.strip() else self.last
-            found = iter(self.translator.n_best([self.prefix + line], self.n_best or 1))
+            missing: Counter[str] = Counter()
+            options = self.translator.n_best([self.prefix + line], self.n_best or 1)
+            found = reporting(iter(options), missing)
             for text in format_translations(found, self.n_best, self.scores):
                 typer.echo(text)
+            warn_of_missing(missing)
             return
         name, _, value = line[1:].strip().partition(" ")
         commands = {"beam": self.beam, "attention": self.attention, "help": self.help}

@@ -92,6 +92,14 @@ def serve(
             help="Path under which a proxy serves this, and which it removes, such as /translate.",
         ),
     ] = "",
+    glossaries: Annotated[
+        Path | None,
+        typer.Option(
+            "--glossaries",
+            help="Folder that keeps the glossaries of clients of DeepL's API; default: they are "
+            "lost when the server stops.",
+        ),
+    ] = None,
     export_openapi: Annotated[
         bool, typer.Option("--export-openapi", help="Print the OpenAPI document and exit.")
     ] = False,
@@ -115,6 +123,7 @@ def serve(
 
     from nmt.runs.finding import RUNS
     from nmt.serve.app import make_app
+    from nmt.serve.glossaries import Glossaries
     from nmt.serve.limits import Limits
     from nmt.serve.served_run import ServedRun, name_runs
     from nmt.serve.server import LOOPBACK, bind, make_server
@@ -124,6 +133,9 @@ def serve(
         raise UserError(f"--root-path {root_path}: must be a path such as /translate")
     root_path = root_path.rstrip("/")
     access = _access(host, public, api_key, api_keys, allow_origin, allow_host)
+    if glossaries and not glossaries.is_dir():
+        raise UserError(f"--glossaries {glossaries}: is not a folder; create it first")
+    stored = Glossaries(glossaries)
     listener = bind(host, port)
     folders = find_runs(run, options.weights)
     paths = [folder.path.resolve() for folder in folders]
@@ -141,7 +153,7 @@ def serve(
         seconds=timeout,
         per_minute=requests_per_minute,
     )
-    service = Service(runs, limits, access, RUNS if private else None)
+    service = Service(runs, limits, access, RUNS if private else None, stored)
     for each in runs:
         echo(f"serving          {each.name}, {each.source} → {each.target}", err=True)
     if find_spec("torch") is None:

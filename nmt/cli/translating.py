@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -19,12 +20,19 @@ from nmt.cli.options import (
     with_translator_options,
 )
 from nmt.cli.prompt import converse
-from nmt.cli.writing import align_lines, format_translations, require_plain, write_lines
+from nmt.cli.writing import (
+    align_lines,
+    format_translations,
+    reporting,
+    require_plain,
+    warn_of_missing,
+    write_lines,
+)
 from nmt.echo import echo
 from nmt.errors import UserError, require_utf8
 
 if TYPE_CHECKING:
-    from nmt.decoding.translator import Translation, Translator
+    from nmt.decoding.translator import Translator
     from nmt.runs.folder import RunFolder
 
 _LOG = logging.getLogger(__name__)
@@ -143,7 +151,7 @@ def translate(
     missing: Counter[str] = Counter()
     if file and output:
         _fill(file, output, runs[0], translator, missing)
-        _warn_of_missing(missing)
+        warn_of_missing(missing)
         return
     if asked:
         converse(translator, runs[0], n_best, tagged, scores=scores)
@@ -151,22 +159,16 @@ def translate(
     given = "\n".join(text).split("\n") if text else _input_lines(input_)
     lines = (tagged + line for line in given)
     if alignment:
-        write_lines(align_lines(translator, lines), output)
+        write_lines(align_lines(translator, lines, missing), output)
+        warn_of_missing(missing)
         return
     begun = None
     if prefix is not None:
         begun = _input_lines(Path(prefix)) if input_ else [prefix] * len(text or [])
     found = translator.stream(lines, n_best or 1, begun)
-    found = _reporting(found, missing)
+    found = reporting(found, missing)
     write_lines(format_translations(found, n_best, scores), output)
-    _warn_of_missing(missing)
-
-
-def _warn_of_missing(missing: Counter[str]) -> None:
-    if missing:
-        terms = ", ".join(term for term, _ in missing.most_common(5))
-        more = ", …" if len(missing) > 5 else ""
-        _LOG.warning(f"could not place {missing.total():,} of the glossary's terms: {terms}{more}")
+    warn_of_missing(missing)
 
 
 def _fill(
@@ -191,26 +193,15 @@ def _fill(
         parts.append(each.parts)
         if each.from_memory:
             remembered.add(number)
-        for sentence in each.sentences:
-            missing.update(map(str, sentence.missing_terms))
+        source = shorten(file.texts[number].text, 60, placeholder=" …")
+        for term in (term for sentence in each.sentences for term in sentence.missing_terms):
+            missing[str(term)] += 1
+            _LOG.info('unit "%s" lacks %s', source, term)
     content = file.replace(parts, remembered)
     with replacing(output.resolve()) as path:
         path.write_bytes(content)
     of_memory = f", {len(remembered):,} of them from the memory" if remembered else ""
     echo(f"filled {len(parts):,} targets{of_memory}; left {file.kept:,} as they were")
-
-
-def _reporting(
-    found: "Iterator[list[Translation]]", missing: Counter[str]
-) -> "Iterator[list[Translation]]":
-    """Yield the translations, log what is special, count the terms that the best of each lacks."""
-    for number, options in enumerate(found, start=1):
-        if options[0].from_memory:
-            _LOG.info("line %d is from the memory", number)
-        for term in options[0].missing_terms:
-            missing[str(term)] += 1
-            _LOG.info("line %d lacks %s", number, term)
-        yield options
 
 
 def _is_file(text: str) -> bool:

@@ -2,6 +2,7 @@
 
 import logging
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from itertools import tee
@@ -50,19 +51,45 @@ def _warn_of_parts(number: int, found: "Translation") -> None:
         _LOG.info("line %d: the model cannot read: %s", number, unknown)
 
 
+def reporting(
+    found: "Iterator[list[Translation]]", missing: Counter[str]
+) -> "Iterator[list[Translation]]":
+    """Yield the translations, log what is special, count the terms that the best of each lacks."""
+    for number, options in enumerate(found, start=1):
+        if options[0].from_memory:
+            _LOG.info("line %d is from the memory", number)
+        for term in options[0].missing_terms:
+            missing[str(term)] += 1
+            _LOG.info("line %d lacks %s", number, term)
+        yield options
+
+
+def warn_of_missing(missing: Counter[str]) -> None:
+    """Warn of the glossary's terms that translations lack, as `reporting` counts them."""
+    if missing:
+        terms = ", ".join(term for term, _ in missing.most_common(5))
+        more = ", …" if len(missing) > 5 else ""
+        _LOG.warning(f"could not place {missing.total():,} of the glossary's terms: {terms}{more}")
+
+
 def in_one_line(text: str) -> str:
     """Replace tabs and every character that any program reads as a line end with spaces."""
     return text.translate(SEPARATORS)
 
 
-def align_lines(translator: "Translator", lines: Iterable[str]) -> Iterator[str]:
-    """Yield the translation of each line with its word alignment; warn as for translations."""
+def align_lines(
+    translator: "Translator", lines: Iterable[str], missing: Counter[str]
+) -> Iterator[str]:
+    """Yield the translation of each line with its word alignment; warn as for translations.
+
+    missing: see `reporting`
+    """
     from nmt.decoding.alignment import align, format_pairs
 
     if len(translator.pytorch.models) > 1:
         raise UserError("--alignment works with one model only; give a single --run")
     given, read = tee(lines)
-    found = zip(given, translator.stream(read), strict=True)
+    found = zip(given, reporting(translator.stream(read), missing), strict=True)
     for number, (line, [translation, *_]) in enumerate(found, 1):
         pairs = align(translator, line, translation)
         _warn_of_parts(number, translation)

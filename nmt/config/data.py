@@ -1,6 +1,7 @@
 """The section `data`: where the sentence pairs come from, how they are cleaned and split."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -90,8 +91,8 @@ class CorpusConfig(Section):
         description="where the corpus is. pickle, tsv, tatoeba: a file with the source in the "
         "first column, or English in the first column if English is the target. multi30k: a "
         "folder. table: a file or folder of Parquet, JSON lines, CSV or Arrow. tmx, xliff, po: a "
-        "file, from whose ending the source follows, or a folder. parallel: [source, target] "
-        "files, or STEM for STEM.en and STEM.de. opus: NAME/VERSION or its zip file. "
+        "file or a folder of such files, from whose endings the source follows. parallel: [source, "
+        "target] files, or STEM for STEM.en and STEM.de. opus: NAME/VERSION or its zip file. "
         "mtdata: an identifier. hub: the dataset's name. freedict: a dictionary such as "
         "eng-deu.tei. Without a path, pickle, multi30k, tatoeba and freedict are downloaded",
     )
@@ -114,7 +115,7 @@ class CorpusConfig(Section):
     @classmethod
     def _source_follows_from_ending(cls, values: object) -> object:
         if isinstance(values, dict) and "source" not in values:
-            found = translation_format(str(values.get("path") or values.get("train_path")))
+            found = _format_at(str(values.get("path") or values.get("train_path")))
             return {**values, "source": found} if found else values
         return values
 
@@ -181,6 +182,18 @@ def translation_format(name: str) -> str | None:
     """Return the source that reads a file of a translation tool, by its ending, or None."""
     name = name.lower()
     return next((each for each, rules in SOURCES.items() if name.endswith(rules.endings)), None)
+
+
+def _format_at(path: str) -> str | None:
+    """Return the source that reads a file, or all files of a folder, by their endings, or None."""
+    with suppress(OSError, RuntimeError):  # unreadable, or in the home of an unknown user
+        folder = Path(path).expanduser()
+        if folder.is_dir():
+            files = (file.name for file in folder.rglob("[!.]*") if file.is_file())
+            found = map(translation_format, files)
+            first = next(found, None)
+            return first if first and all(each == first for each in found) else None
+    return translation_format(path)
 
 
 class DataConfig(CorpusConfig):

@@ -122,7 +122,7 @@ class Translator:
         self.data, self.decoding = data, decoding
         self._open_pytorch, self._is_outdated = open_pytorch, False
         room = search.max_length - 1  # <eos>
-        self._glossary, self._memory, self._address = glossary, memory, address
+        self.glossary, self._memory, self._address = glossary, memory, address
         self._target_words = target_words
         self._seen = seen or TrainingLines(room, False)
         prefix = address_prefix(data, address)
@@ -149,7 +149,7 @@ class Translator:
             self.decoding,
             self._seen,
             (lambda: self.pytorch) if self._open_pytorch else None,
-            glossary or self._glossary,
+            glossary or self.glossary,
             self._memory,
             address or self._address,
             self._target_words,

@@ -152,6 +152,19 @@ class GlossaryList(TypedDict):
     glossaries: list[GlossaryFacts]
 
 
+class LanguagePair(TypedDict):
+    """The languages of a glossary."""
+
+    source_lang: str
+    target_lang: str
+
+
+class LanguagePairs(TypedDict):
+    """All language pairs for which glossaries can be stored."""
+
+    supported_languages: list[LanguagePair]
+
+
 class Nothing(TypedDict):
     """An empty response."""
 
@@ -273,8 +286,18 @@ async def usage(service: Service, request: Request, body: None) -> Used:
     return {"character_count": service.characters, "character_limit": _UNLIMITED}
 
 
+async def glossary_languages(service: Service, request: Request, body: None) -> LanguagePairs:
+    """List the language pairs of the runs, all of which can have glossaries."""
+    pairs = dict.fromkeys((run.source, run.target) for run in service.runs.values())
+    return {
+        "supported_languages": [
+            {"source_lang": source, "target_lang": target} for source, target in pairs
+        ]
+    }
+
+
 async def create_glossary(service: Service, request: Request, body: GlossaryBody) -> GlossaryFacts:
-    """Store a glossary, until the server stops."""
+    """Store a glossary."""
     source, target = base_language(body.source_lang), base_language(body.target_lang)
     service.run_between(source, target)
     try:
@@ -337,6 +360,8 @@ OPERATIONS = (
               document_result, bytes, DocumentKey, example=_KEY),
     Operation("GET", "/v2/languages", "List languages", languages, list[SupportedLanguage]),
     Operation("GET", "/v2/usage", "Count the translated characters", usage, Used),
+    Operation("GET", "/v2/glossary-language-pairs", "List the languages of glossaries",
+              glossary_languages, LanguagePairs),
     Operation("POST", "/v2/glossaries", "Store a glossary", create_glossary, GlossaryFacts,
               GlossaryBody,
               example={"name": "mine", "source_lang": "en", "target_lang": "de",

@@ -133,7 +133,8 @@ async def _translate_subtitles(
 async def _translate_markdown(translator: TextTranslator, run: ServedRun, content: bytes) -> bytes:
     file = await anyio.to_thread.run_sync(Markdown, decode(content)[0])
     found = await translator.translate_formatted(run, file.texts)
-    return (await anyio.to_thread.run_sync(file.replace, found)).encode()
+    parts = [each.parts for each in found]
+    return (await anyio.to_thread.run_sync(file.replace, parts)).encode()
 
 
 async def _translate_json(translator: TextTranslator, run: ServedRun, content: bytes) -> bytes:
@@ -147,8 +148,8 @@ async def _translate_json(translator: TextTranslator, run: ServedRun, content: b
         if not keeps_placeholders(source, text)
     ]
     again = [with_placeholders(plain[number]) for number in broken]
-    for number, parts in zip(broken, await translator.translate_formatted(run, again), strict=True):
-        texts[number] = "".join(text for text, _ in parts)
+    for number, found in zip(broken, await translator.translate_formatted(run, again), strict=True):
+        texts[number] = "".join(text for text, _ in found.parts)
     translated = {True: iter(await translator.translate_html(run, marked)), False: iter(texts)}
     return file.replace([next(translated[html]) for html in file.is_html]).encode()
 
@@ -156,7 +157,8 @@ async def _translate_json(translator: TextTranslator, run: ServedRun, content: b
 async def _translate_docx(translator: TextTranslator, run: ServedRun, content: bytes) -> bytes:
     file = await anyio.to_thread.run_sync(_WordFile, content)
     found = await translator.translate_formatted(run, file.texts)
-    return await anyio.to_thread.run_sync(file.replace, found, run.source, run.target)
+    parts = [each.parts for each in found]
+    return await anyio.to_thread.run_sync(file.replace, parts, run.source, run.target)
 
 
 class _WordFile:
@@ -357,7 +359,9 @@ async def _translate_units(
     languages = run.source, run.target
     file = await anyio.to_thread.run_sync(_units, kind, content, languages)
     found = await translator.translate_formatted(run, file.texts, keep_breaks=True)
-    return await anyio.to_thread.run_sync(file.replace, found)
+    parts = [each.parts for each in found]
+    remembered = {number for number, each in enumerate(found) if each.from_memory}
+    return await anyio.to_thread.run_sync(file.replace, parts, remembered)
 
 
 def _units(kind: str, content: bytes, languages: tuple[str, str] | None) -> TranslationFile:

@@ -128,11 +128,13 @@ class Settings(TypedDict):
 class TranslatedFile(TypedDict):
     """Address of a translated document.
 
-    encoding: of the given file, if it was not UTF-8; the translation is in UTF-8
+    encoding: of the given file, if it was not UTF-8; the translation is in UTF-8; missing_terms:
+    terms of the glossary that could not be placed; both are only of nmt
     """
 
     translatedFileUrl: str
     encoding: NotRequired[str]
+    missing_terms: NotRequired[list[str]]
 
 
 async def translate(service: Service, request: Request, body: TranslateBody) -> Translated:
@@ -249,6 +251,7 @@ async def translate_file(service: Service, request: Request, body: FileBody) -> 
     name = (body.file.filename or "").replace("\\", "/").rpartition("/")[2]
     content = await body.file.read()
     source = body.source
+    missing: list[str] = []
     if source == AUTO:
         text = await service.in_thread(text_of, name, content)
         [found] = await detect_languages(service, source, body.target, [text])
@@ -258,7 +261,8 @@ async def translate_file(service: Service, request: Request, body: FileBody) -> 
     else:
         run = service.run_between(source, body.target)
         run = await service.adapted(run, body.glossary, body.address)
-        translated = await translate_document(service.translator, run, name, content)
+        translator = service.translator.noting(missing)
+        translated = await translate_document(translator, run, name, content)
     stem, _, ending = name.rpartition(".")
     new_name = f"{stem}_{body.target}.{ending}"
     secret = service.downloads.add(new_name, translated)
@@ -266,6 +270,8 @@ async def translate_file(service: Service, request: Request, body: FileBody) -> 
     answer: TranslatedFile = {"translatedFileUrl": str(request.base_url).rstrip("/") + path}
     if (encoding := encoding_of(name, content)) != "utf-8":
         answer["encoding"] = encoding
+    if missing:
+        answer["missing_terms"] = [*dict.fromkeys(missing)]
     return answer
 
 

@@ -45,6 +45,13 @@ class ServedRun:
         terms = None if glossary is None else parse_glossary(glossary, languages)
         return replace(self, translator=self.translator.adapted(terms, address))
 
+    def split(self, text: str) -> SplitText:
+        """Split a text into sentences, unless the translation memory has it as a whole."""
+        if not self.translator.remembered(text):
+            return self.translator.split(text)
+        start = len(text) - len(text.lstrip())
+        return SplitText([text.strip()], [text[:start], text[len(text.rstrip()) :]])
+
     def translate(self, lines: Sequence[str], n: int) -> "list[list[Translation]]":
         """Return up to `n` translations of each line, best first, without duplicates."""
         from nmt.decoding.translator import distinct  # samples may repeat a text
@@ -70,22 +77,13 @@ class ServedRun:
             return inspect(self.translator, model, sentence, translation, probabilities)
 
     def translate_formatted(self, texts: "Sequence[Formatted]") -> "Iterator[FoundText]":
-        """Translate formatted texts one by one, as the server does for many clients at once.
-
-        A text that is as a whole in the translation memory is taken from there.
-        """
+        """Translate formatted texts one by one, as the server does for many clients at once."""
         from nmt.serve.formatting import format_by, has_letters, join_sentences, sentences_of
 
-        data, translator = self.folder.config.data, self.translator
-        known = [translator.remembered(formatted.text) for formatted in texts]
-        cuts = [
-            SplitText([each.text.strip()], _around(each.text))
-            if hit
-            else translator.split(each.text)
-            for each, hit in zip(texts, known, strict=True)
-        ]
+        data = self.folder.config.data
+        cuts = [self.split(formatted.text) for formatted in texts]
         asked = (sentence for cut in cuts for sentence in cut.sentences if has_letters(sentence))
-        found = translator.stream(asked)
+        found = self.translator.stream(asked)
         for formatted, cut in zip(texts, cuts, strict=True):
             tag = len(split_prefix(data, formatted.text)[0])
             sentences = sentences_of(formatted, cut, tag)
@@ -154,12 +152,6 @@ class FoundText:
     def from_memory(self) -> bool:
         """Whether all of it is from the translation memory."""
         return all(sentence.from_memory for sentence in self.sentences)
-
-
-def _around(text: str) -> list[str]:
-    """Return the white space before and after a text."""
-    start = len(text) - len(text.lstrip())
-    return [text[:start], text[len(text.rstrip()) :]]
 
 
 def name_runs(runs: Sequence[RunFolder], taken: Collection[str] = ()) -> list[str]:

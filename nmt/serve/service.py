@@ -48,7 +48,8 @@ class Access:
 class Service:
     """The server's state. Create it within an event loop, or before one starts.
 
-    runs_folder: folder of further runs for the page to list; None: list the served runs only
+    runs_folder: folder of further runs for the page to list; None: list the served runs only;
+    glossaries: those that clients have stored earlier
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Service:
         limits: Limits | None = None,
         access: Access | None = None,
         runs_folder: Path | None = None,
+        glossaries: Glossaries | None = None,
     ):
         self.runs = {run.name: run for run in runs}
         self.limits = limits or Limits()
@@ -68,7 +70,7 @@ class Service:
         self.translator = TextTranslator(self.batcher, self.limits)
         self.rates = RateLimiter(self.limits.per_minute)
         self.downloads = Downloads()
-        self.glossaries = Glossaries()
+        self.glossaries = glossaries or Glossaries()
         self.characters = 0  # translated for clients of DeepL's API
         self.summaries: dict[Path, tuple[RunSummary, DataConfig]] = {}  # see `list_runs`
         self._keys = [_digest(key) for key in self.access.keys]

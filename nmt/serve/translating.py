@@ -20,7 +20,7 @@ from nmt.serve.formatting import (
     sentences_of,
 )
 from nmt.serve.limits import Limits
-from nmt.serve.served_run import ServedRun
+from nmt.serve.served_run import FoundText, ServedRun
 
 if TYPE_CHECKING:
     from nmt.corpus.text.sentences import SplitText
@@ -30,11 +30,24 @@ _LINE_BREAK = re.compile(r"[\n\r\f]")
 
 
 class TextTranslator:
-    """Translates texts of any length with a run, together with those of other requests."""
+    """Translates texts of any length with a run, together with those of other requests.
 
-    def __init__(self, batcher: "Batcher[Translation]", limits: Limits):
+    missing_terms: a list to which terms of the glossary that translations lack are added
+    """
+
+    def __init__(
+        self,
+        batcher: "Batcher[Translation]",
+        limits: Limits,
+        missing_terms: list[str] | None = None,
+    ):
         self._batcher = batcher
         self._limits = limits
+        self._missing_terms = missing_terms
+
+    def noting(self, missing_terms: list[str]) -> "TextTranslator":
+        """Return a translator that adds the terms that it could not place to a list."""
+        return TextTranslator(self._batcher, self._limits, missing_terms)
 
     def require_length(self, texts: Sequence[str]) -> None:
         """Raise `ApiError` if there are too many texts or characters; empty texts take time too."""
@@ -57,7 +70,7 @@ class TextTranslator:
     async def split(self, run: ServedRun, texts: Sequence[str]) -> "list[SplitText]":
         """Split texts into sentences; raises `ApiError` if there are too many."""
         self.require_length(texts)
-        found = await anyio.to_thread.run_sync(lambda: list(map(run.translator.split, texts)))
+        found = await anyio.to_thread.run_sync(lambda: list(map(run.split, texts)))
         sentences = sum(len(each.sentences) for each in found)
         if sentences > self._limits.sentences:
             raise ApiError(
@@ -99,8 +112,11 @@ class TextTranslator:
         """Translate all sentences; [None] for those that stay as they are."""
         sentences = [sentence for each in cuts for sentence in each.sentences]
         chosen = [not keep_symbols or has_letters(sentence) for sentence in sentences]
-        found = iter(await self._batcher.translate(run, [*compress(sentences, chosen)], n))
-        return [next(found) if each else [None] for each in chosen]
+        found = await self._batcher.translate(run, [*compress(sentences, chosen)], n)
+        if self._missing_terms is not None:
+            self._missing_terms += [str(term) for each in found for term in each[0].missing_terms]
+        rest = iter(found)
+        return [next(rest) if each else [None] for each in chosen]
 
     async def translate_html(self, run: ServedRun, texts: Sequence[str]) -> list[str]:
         """Translate the text of HTML documents or fragments."""
@@ -112,10 +128,10 @@ class TextTranslator:
         labels = [Formatted([each.text]) for each in attributes]
         contents = [stretch.formatted for _, stretch in stretches]
         found = iter(await self.translate_formatted(run, [*labels, *contents]))
-        for attribute, parts in zip(attributes, found, strict=False):
-            attribute.replace("".join(text for text, _ in parts))
-        for (markup, stretch), parts in zip(stretches, found, strict=True):
-            markup.replace(stretch, parts)
+        for attribute, label in zip(attributes, found, strict=False):
+            attribute.replace("".join(text for text, _ in label.parts))
+        for (markup, stretch), content in zip(stretches, found, strict=True):
+            markup.replace(stretch, content.parts)
         for markup in markups:
             markup.change_language(run.source, run.target)
         return list(map(str, markups))
@@ -136,12 +152,12 @@ class TextTranslator:
         markups = await anyio.to_thread.run_sync(read)
         contents = [content for markup in markups for content in markup.texts]
         found = iter(await self.translate_formatted(run, contents))
-        return [markup.replace([next(found) for _ in markup.texts]) for markup in markups]
+        return [markup.replace([next(found).parts for _ in markup.texts]) for markup in markups]
 
     async def translate_formatted(
         self, run: ServedRun, texts: Sequence[Formatted], keep_breaks: bool = False
-    ) -> list[list[Part]]:
-        """Translate formatted texts; see `format_words`.
+    ) -> list[FoundText]:
+        """Translate formatted texts.
 
         keep_breaks: line breaks divide texts, unlike in HTML and .docx, where they are only spaces
         """
@@ -154,6 +170,7 @@ class TextTranslator:
             tag = len(split_prefix(run.folder.config.data, formatted.text)[0])
             sentences = sentences_of(formatted, each, tag)
             translations: list[list[Part] | None] = []
+            chosen = []
             for sentence, [best] in zip(sentences, found, strict=False):
                 parts = None
                 if best and sentence.is_plain:
@@ -162,5 +179,7 @@ class TextTranslator:
                     work = partial(format_by, run.link_words, sentence, best, formatted)
                     parts = await self._batcher.run_in_worker(work)
                 translations.append(parts)
-            results.append(join_sentences(formatted, tag, sentences, translations))
+                chosen += [best] if best else []
+            joined = join_sentences(formatted, tag, sentences, translations)
+            results.append(FoundText(joined, chosen))
         return results

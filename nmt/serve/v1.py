@@ -123,8 +123,8 @@ class BeamStep(TypedDict):
 class Sentence(TypedDict):
     """A sentence.
 
-    gap: the whitespace after it; missing_terms: terms of the glossary that the best translation
-    lacks; problem: why it could not be inspected
+    gap: the whitespace after it; missing_terms: if there is a glossary, its terms that the best
+    translation lacks; problem: why it could not be inspected
     """
 
     source: str
@@ -230,7 +230,7 @@ async def _describe_all(
                 for each in options
             ],
         }
-        if body.glossary is not None:
+        if run.translator.glossary:  # of the request, the server or the run
             sentence["missing_terms"] = [str(term) for term in options[0].missing_terms]
         problems = []
         if body.attention:

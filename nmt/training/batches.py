@@ -1,7 +1,8 @@
 """Batches: groups sentence pairs, orders the groups, and turns them into tensors.
 
-A batch has sentences of similar length, so that it needs little padding. The batches of an epoch
-depend only on the seed and the epoch; a resumed run skips those it has seen.
+With `training.batch_tokens`, a batch has sentences of similar length, so that it needs little
+padding; with `batch_sentences`, they are drawn at random. The batches of an epoch depend only on
+the seed and the epoch; a resumed run skips those it has seen.
 """
 
 from collections.abc import Iterator, Sequence

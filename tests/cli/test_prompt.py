@@ -14,6 +14,7 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from nmt.cli.prompt import converse, typed_lines
+from nmt.decoding.glossary import parse_glossary
 from nmt.decoding.loading import load_translator
 from nmt.decoding.translator import Translator
 from nmt.runs.folder import RunFolder
@@ -58,6 +59,15 @@ def test_every_sentence_gets_the_prefix(run: RunFolder) -> None:
 
     converse(Recorder(), run, None, "\ue011 ", lines=["Anna sings."])  # type: ignore[arg-type]
     assert read == ["\ue011 Anna sings."]
+
+
+def test_terms_that_could_not_be_placed_are_named(
+    run: RunFolder, caplog: pytest.LogCaptureFixture
+) -> None:
+    sampling = load_translator(run, device="cpu", overrides=["decoding.temperature=1e-3"])
+    glossary = parse_glossary("Anna\tBen", ("en", "de"))
+    converse(sampling.adapted(glossary), run, None, lines=[SENTENCE])
+    assert "could not place 1 of the glossary's terms: Anna → Ben" in caplog.text
 
 
 def test_beam_changes_the_search(

@@ -325,6 +325,8 @@ def test_a_glossary_prescribes_translations_and_tells_what_it_could_not_place(
     assert second == PAIR[1]
     done = nmt(*arguments, "--set", "decoding.temperature=1e-3", "Ben swims often.")
     assert "Ben → Anna" in text(done.stderr)
+    done = nmt(*arguments, "--alignment", "--set", "decoding.temperature=1e-3", "Ben swims often.")
+    assert "Ben → Anna" in text(done.stderr)
     Path("terms.tsv").write_text("swim\n")
     assert_refused(*arguments, "Ben swims often.", message="terms.tsv: line 1")
 
@@ -352,6 +354,16 @@ def test_the_empty_targets_of_a_translation_file_are_filled(trained_run: RunFold
     assert done.returncode == 0
     fuzzy = PO.replace("msgid", "#, fuzzy\nmsgid", 1)
     assert Path("out.po").read_text() == fuzzy.replace('""', '"Anna singt heute."')
+
+
+def test_units_without_their_terms_are_named(trained_run: RunFolder) -> None:
+    Path("de.po").write_text(PO)
+    Path("terms.tsv").write_text("Anna\tBen\ntoday\tmorgen\n")
+    given = ["--glossary", "terms.tsv", "--set", "decoding.temperature=1e-3"]
+    files = ["--input", "de.po", "--output", "out.po"]
+    done = nmt("translate", "-v", "--run", trained_run.path, *given, *files)
+    for term in ("Anna → Ben", "today → morgen"):
+        assert f'unit "Anna sings today." lacks {term}' in text(done.stderr)
 
 
 def test_a_translation_file_is_filled_from_the_memory_first(trained_run: RunFolder) -> None:

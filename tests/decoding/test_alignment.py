@@ -1,5 +1,6 @@
 """Target words are aligned to the source words that they attend to."""
 
+from collections import Counter
 from collections.abc import Callable
 from types import SimpleNamespace
 
@@ -150,7 +151,7 @@ def test_ensembles_are_refused(random_model: Callable[..., Transformer]) -> None
     translator = Translator(PyTorchSearch(models), tokenizers, DataConfig(), DecodingConfig())
 
     with pytest.raises(UserError, match="one model"):
-        next(align_lines(translator, ["a b"]))
+        next(align_lines(translator, ["a b"], Counter()))
 
 
 def test_pairs_are_written_in_pharaoh_format() -> None:

@@ -9,6 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from nmt.serve import glossaries
+from nmt.serve.limits import Limits
 from nmt.serve.served_run import ServedRun
 from nmt.serve.service import Access, Service
 
@@ -70,6 +71,8 @@ def test_the_official_client_manages_glossaries(api: deepl.DeepLClient) -> None:
     assert "Ben" in str(api.translate_text(SENTENCE, glossary=made, **TO_GERMAN))
     api.delete_glossary(made)
     assert api.list_glossaries() == []
+    [pair] = api.get_glossary_languages()
+    assert (pair.source_lang, pair.target_lang) == ("en", "de")
     from_csv = api.create_glossary_from_csv("csv", "EN", "DE", 'a,b\n"c, d",e\n')
     assert api.get_glossary_entries(from_csv) == {"a": "b", "c, d": "e"}
 
@@ -88,6 +91,28 @@ def test_the_official_client_understands_the_errors(api: deepl.DeepLClient) -> N
     guess = deepl.DeepLClient("guess", server_url=api.server_url)
     with pytest.raises(deepl.AuthorizationException):
         guess.translate_text(SENTENCE, **TO_GERMAN)
+
+
+def test_the_official_client_names_the_limit_of_documents(
+    start_server: Callable[[Service], str], served: ServedRun
+) -> None:
+    address = start_server(Service([served], Limits(body=1000)))
+    api = deepl.DeepLClient("any", server_url=address)
+    with pytest.raises(deepl.DeepLException, match="larger than 1000 bytes"):
+        api.translate_document_upload("x" * 2000, filename="a.txt", **TO_GERMAN)
+
+
+def test_a_missing_key_is_refused(make_client: Callable[..., TestClient]) -> None:
+    client = make_client(access=Access(keys=["secret"]))
+    answer = client.post("/v2/translate", json={"text": [SENTENCE], "target_lang": "DE"})
+    assert answer.status_code == 403
+    assert "API key" in answer.json()["message"]
+
+
+def test_options_without_effect_are_accepted(api: deepl.DeepLClient) -> None:
+    ignored = {"split_sentences": "0", "preserve_formatting": True, "outline_detection": False}
+    found = api.translate_text(SENTENCE, **ignored, **TO_GERMAN)  # type: ignore[arg-type]
+    assert str(found) == GERMAN
 
 
 def test_forms_are_read_as_well(client: TestClient) -> None:

@@ -10,6 +10,7 @@ import tracemalloc
 import zipfile
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -23,8 +24,11 @@ from docx.shared import Pt
 from docx.text.paragraph import Paragraph
 from starlette.testclient import TestClient
 
+from nmt.decoding.loading import load_translator
+from nmt.runs.folder import RunFolder
 from nmt.serve import documents
 from nmt.serve.limits import Limits
+from nmt.serve.served_run import ServedRun
 
 PAIR = {"source": "en", "target": "de"}
 
@@ -469,3 +473,32 @@ def test_documents_follow_terms(client: TestClient) -> None:
     assert "nachts" in found.text
     refused = client.post("/translate_file", data={**PAIR, "address": "sie"}, files=files)
     assert refused.status_code == 400
+
+
+def test_what_the_memory_has_is_taken_from_it_and_marked(
+    make_client: Callable[..., TestClient], trained_run: RunFolder, tmp_path: Path
+) -> None:
+    memory = tmp_path / "memory.tsv"
+    memory.write_text("Anna sings. Ben reads.\tAnna singt, und Ben liest.\n")
+    translator = load_translator(trained_run, memory=memory)
+    client = make_client(ServedRun("toy", trained_run, translator, "pytorch"))
+    unit = "<trans-unit id='1'><source>Anna sings. Ben reads.</source></trans-unit>"
+    file = f"<file source-language='en' target-language='de'>{unit}</file>"
+    found = translate(client, "a.xlf", f"<xliff version='1.2'>{file}</xliff>".encode()).decode()
+    assert "Anna singt, und Ben liest.</target>" in found
+    assert 'state-qualifier="leveraged-tm"' in found
+    answer = client.post("/translate", json={**PAIR, "q": "Anna sings. Ben reads.\n"})
+    assert answer.json()["translatedText"] == "Anna singt, und Ben liest.\n"
+
+
+def test_terms_that_could_not_be_placed_in_a_document_are_told(
+    make_client: Callable[..., TestClient], trained_run: RunFolder
+) -> None:
+    sampling = ["decoding.temperature=1e-3"]
+    translator = load_translator(trained_run, overrides=sampling, engine="pytorch")
+    client = make_client(ServedRun("toy", trained_run, translator, "pytorch"))
+    for name in ("a.txt", "a.html"):
+        data = {**PAIR, "glossary": "Anna\tBen"}
+        files = {"file": (name, b"Anna sings today. Anna sings.")}
+        answer = client.post("/translate_file", data=data, files=files).json()
+        assert answer["missing_terms"] == ["Anna → Ben"]

@@ -29,6 +29,7 @@ from nmt.errors import UserError
 from nmt.runs.finding import RUNS
 from nmt.runs.folder import RunFolder
 from nmt.serve.app import OPERATIONS
+from nmt.serve.glossaries import Glossaries
 from nmt.serve.limits import Limits
 from nmt.serve.operations import Operation
 from nmt.serve.served_run import ServedRun
@@ -107,6 +108,7 @@ def test_sigterm_finishes_current_requests(running: tuple[subprocess.Popen[str],
         (["--allow-origin", "example.com"], "such as https://example.com"),
         (["--allow-host", "http://nmt.example"], "such as nmt.example.com"),
         (["--run", "toy", "--run", "./toy"], "--run toy: given twice"),
+        (["--glossaries", "missing"], "create it first"),
     ],
 )
 def test_unsafe_and_invalid_options_are_refused(
@@ -165,8 +167,9 @@ def test_without_pytorch_everything_except_attention_works(trained_run: RunFolde
 
 
 def test_the_options_set_keys_limits_and_what_is_listed(
-    trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
+    trained_run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    kept = Glossaries(tmp_path).add("mine", "en", "de", "hat\tMütze")
     made: list[Service] = []
 
     def recorded(*arguments: Any) -> Service:
@@ -182,7 +185,7 @@ def test_the_options_set_keys_limits_and_what_is_listed(
     command = ("serve", "--run", trained_run.path, "--port", 0)
     limits = ("--requests-per-minute", 3, "--max-characters", 7, "--timeout", 2)
     options: list[tuple[object, ...]] = [
-        ("--host", "0.0.0.0", "--api-key", "k", *limits),
+        ("--host", "0.0.0.0", "--api-key", "k", *limits, "--glossaries", tmp_path),
         (),
         ("--allow-host", "example.org"),
     ]
@@ -191,6 +194,7 @@ def test_the_options_set_keys_limits_and_what_is_listed(
     assert list(made[0].access.keys) == ["k"]
     assert made[0].key_required
     assert made[0].limits == Limits(characters=7, seconds=2, per_minute=3)
+    assert [service.glossaries.list() for service in made] == [[kept], [], []]
     assert [service.runs_folder for service in made] == [None, RUNS, None]
 
 

@@ -425,3 +425,17 @@ def test_a_glossary_prescribes_translations_of_terms(client: TestClient) -> None
     assert "Ben" in found["translations"][0]["text"]
     assert found["missing_terms"] == []
     assert translated("x\ty")["translations"][0]["text"] == GERMAN
+
+
+def test_terms_of_the_servers_own_glossary_that_could_not_be_placed_are_reported(
+    make_client: Callable[..., TestClient], trained_run: RunFolder, tmp_path: Path
+) -> None:
+    terms = tmp_path / "terms.tsv"
+    terms.write_text("Anna\tBen\n")
+    # Samples are drawn without constraints.
+    translator = load_translator(
+        trained_run, overrides=["decoding.temperature=1e-3"], engine="pytorch", glossary=terms
+    )
+    client = make_client(ServedRun("toy", trained_run, translator, "pytorch"))
+    [text] = client.post("/v1/translate", json={"text": SENTENCE}).json()["texts"]
+    assert text["sentences"][0]["missing_terms"] == ["Anna → Ben"]

@@ -114,6 +114,18 @@ def test_a_small_corpus_is_sorted_by_length_and_its_batches_are_shuffled(
     assert ends == sorted(ends)
 
 
+def test_batches_of_sentences_mix_short_and_long_ones(
+    toy_config: MakeConfig, prepared: PreparedData
+) -> None:
+    training = {"batch_tokens": None, "batch_sentences": 16}
+    lengths = np.maximum(*(side.lengths for side in prepared.sequences("train")))
+    order = plan(prepared, toy_config(training=training)).epoch(1).order
+    assert {len(pairs) for pairs in order[:-1]} == {16}
+    spread = np.mean([np.ptp(lengths[pairs]) for pairs in order])
+    by_length = np.array_split(np.sort(lengths), len(order))
+    assert spread > 2 * np.mean([np.ptp(each) for each in by_length])
+
+
 def test_pairs_longer_than_max_length_are_skipped_and_counted(
     toy_config: MakeConfig, prepared: PreparedData
 ) -> None:

@@ -1,5 +1,6 @@
 """Downloads files: resumes, verifies, and moves the complete file into place."""
 
+import errno
 import gzip
 import hashlib
 import lzma
@@ -36,6 +37,8 @@ MIN_SPEED, SPEED_SECONDS = 1000, 60.0  # bytes per second, averaged over this ma
 CHUNK = 2**16  # bytes
 # Some servers reject the default user agents of libraries.
 USER_AGENT = f"Mozilla/5.0 (compatible; nmt/{__version__})"
+
+_NO_ROUTE = (errno.ENETUNREACH, errno.EHOSTUNREACH)
 
 _pause = time.sleep
 
@@ -252,7 +255,9 @@ def _transfer(url: str, partial: Path, max_bytes: int, deadline: float) -> bool:
         raise _CutOffError("the connection was interrupted") from None
     except (requests.ConnectionError, requests.Timeout) as error:
         reason = getattr(error.args[0] if error.args else None, "reason", None)
-        unreachable = isinstance(reason, urllib3.exceptions.NameResolutionError)
+        unreachable = isinstance(reason, urllib3.exceptions.NameResolutionError) or (
+            getattr(getattr(reason, "__cause__", None), "errno", None) in _NO_ROUTE
+        )
         kind = _UnreachableError if unreachable else _CutOffError
         raise kind(f"no connection, {type(reason or error).__name__}") from None
     except requests.RequestException as error:

@@ -100,8 +100,8 @@ def _file(path: Path, note: str = "") -> Path:
             kind = "a folder" if ignoring_os_errors(path.is_dir) else "a pipe or device"
             problem = f"is {kind}, not a file"
         raise UserError(
-            f"{path}: {problem}; check the paths in the data section of the configuration (with "
-            "--mix, also in the run's config.yaml)"
+            f"{path}: {problem}; correct the path in the data section of the configuration (with "
+            "--mix, perhaps in the run's config.yaml), or give it with --set data.path=FILE"
         )
     return path
 

@@ -33,7 +33,8 @@ export function filesCard(selected, wishes) {
       const { pathname } = new URL(found.translatedFileUrl);
       const address = pathname.slice(pathname.indexOf("/download_file/") + 1);
       const name = decodeURIComponent(address.split("/").at(-1));
-      state.replaceChildren(h("a", { href: address, download: name }, name), found.encoding ? ` (read as ${found.encoding}, written as UTF-8)` : "");
+      state.replaceChildren(h("a", { href: address, download: name }, name), found.encoding ? ` (read as ${found.encoding}, written as UTF-8)` : "",
+        found.missing_terms ? ` Terms that could not be placed: ${found.missing_terms.join(", ")}.` : "");
     } catch (error) {
       state.replaceChildren(h("span", { class: "bad" }, error.message));
     }

@@ -1,6 +1,7 @@
 """Downloads are complete and verified, or leave no file; a local server simulates the faults."""
 
 import contextlib
+import errno
 import gzip
 import hashlib
 import http.server
@@ -420,13 +421,22 @@ def test_headers_that_never_end_are_given_up(target: Path, monkeypatch: pytest.M
     assert not target.exists()
 
 
+@pytest.mark.parametrize(
+    ("method", "error"),
+    [
+        ("getaddrinfo", socket.gaierror("Temporary failure in name resolution")),
+        ("socket", OSError(errno.ENETUNREACH, "Network is unreachable")),
+    ],
+)
 def test_without_a_network_one_attempt_is_enough(
-    target: Path, pauses: list[float], monkeypatch: pytest.MonkeyPatch
+    target: Path, pauses: list[float], monkeypatch: pytest.MonkeyPatch, method: str, error: OSError
 ) -> None:
-    def unknown_name(*_: object, **__: object) -> NoReturn:
-        raise socket.gaierror("Temporary failure in name resolution")
+    def fail(*_: object, **__: object) -> NoReturn:
+        raise error
 
-    monkeypatch.setattr(socket, "getaddrinfo", unknown_name)
+    monkeypatch.setattr(socket, method, fail)
+    if method == "socket":  # the name is known
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [(2, 1, 6, "", ("::1", 80))])
     assert "--config everyday.yaml" in refusal("http://corpora.example/corpus.pkl", target)
     assert pauses == []
 

@@ -101,6 +101,16 @@ def test_units_without_a_translation_are_counted_in_training_only(
     assert list(corpus.pairs("test")) == [("a", "b")]
 
 
+def test_the_source_follows_from_the_files_of_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+    for name in ("b.xlf", "old/a.SDLXLIFF", ".hidden"):
+        (tmp_path / name).touch()
+    assert DataConfig(path=tmp_path).source == "xliff"
+    (tmp_path / "de.po").touch()
+    assert DataConfig(path=tmp_path).source == "pickle"
+    assert DataConfig(path=Path("~nobody-of-this-name/x.po")).source == "po"
+
+
 def test_a_folder_of_memories_is_one_corpus(tmp_path: Path) -> None:
     folder = tmp_path / "memories"
     (folder / "old").mkdir(parents=True)
