@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from textwrap import shorten
 
-from nmt.config.data import SOURCES, CorpusConfig, CorpusPart, DataConfig, Source
+from nmt.config.data import CorpusConfig, CorpusPart, DataConfig, Source, format_at
 from nmt.corpus.sources import named
 from nmt.corpus.sources.corpus import Corpus, Listing
 from nmt.corpus.sources.named import english_is_last
@@ -67,12 +67,8 @@ def open_corpora(data: DataConfig, refresh: bool = False) -> list[Corpus]:
 def likely_source(path: Path) -> Source:
     """Return the source that reads a file or folder, judged by its name and the files in it."""
     name = path.name.lower()
-    for source, rules in SOURCES.items():
-        if name.endswith(rules.endings):
-            return source
-        with suppress(UserError):
-            if path.is_dir() and rules.endings and translation_files(path, source):
-                return source
+    if found := format_at(str(path)):
+        return found
     if name.endswith((".pkl", ".pickle")):
         return "pickle"
     if name.endswith(".tei"):
