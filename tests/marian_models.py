@@ -88,6 +88,9 @@ def make_model(
     translator = transformers.MarianMTModel(config)
     with torch.no_grad():
         translator.final_logits_bias.normal_()
+        if not separate:  # one matrix, although transformers ties it only together with the output
+            for stack in (translator.model.encoder, translator.model.decoder):
+                stack.embed_tokens.weight.copy_(translator.model.shared.weight)
         # As in published models, whose decoder starts from zeros.
         translator.get_output_embeddings().weight[config.pad_token_id] = 0  # type: ignore[no-untyped-call]
         translator.final_logits_bias[0, config.pad_token_id] = 0

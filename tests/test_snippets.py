@@ -117,6 +117,8 @@ def made_small(command: str) -> str:
         overrides = [*SMALL, *TOY_SIZES]
     else:
         overrides = [*SMALL, *TOY_SIZES, "data.path=english-german-both.pkl"]
+    for field in (override.partition("=")[0] for override in overrides):
+        command = re.sub(rf" --set {re.escape(field)}=\S+", "", command)
     return command + "".join(f" --set {override}" for override in overrides)
 
 

@@ -40,11 +40,12 @@ def export(
     require_folder(folder)
     export_run(source, folder, weights, format_)
     config = source.config
+    tagged = config.data.imported_tags or any(part.tag for part in config.data.corpora)
     for field, value in (
         ("decoding.knn_k", config.decoding.knn_k),
         ("decoding.temperature", config.decoding.temperature),
         ("decoding.glossary", config.decoding.glossary),
-        ("tags (data.corpora)", any(part.tag for part in config.data.corpora)),
+        ("tags (--tag)", tagged and format_ == "ctranslate2"),  # transformers has tokens for them
         ("data.address", config.data.address),
     ):
         if value:

@@ -14,6 +14,7 @@ from nmt.echo import echo
 from nmt.errors import UserError, pytorch_missing, require_utf8
 
 if TYPE_CHECKING:
+    from nmt.decoding.glossary import Term
     from nmt.decoding.translator import Translator
     from nmt.runs.folder import RunFolder
 
@@ -105,12 +106,12 @@ class _Conversation:
         require_utf8(line)
         if not line.startswith(":"):
             self.last = self.prefix + line if line.strip() else self.last
-            missing: Counter[str] = Counter()
+            missing: Counter[Term] = Counter()
             options = self.translator.n_best([self.prefix + line], self.n_best or 1)
             found = reporting(iter(options), missing)
             for text in format_translations(found, self.n_best, self.scores):
                 typer.echo(text)
-            warn_of_missing(missing)
+            warn_of_missing(missing, self.translator)
             return
         name, _, value = line[1:].strip().partition(" ")
         commands = {"beam": self.beam, "attention": self.attention, "help": self.help}

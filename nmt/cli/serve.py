@@ -156,6 +156,12 @@ def serve(
     service = Service(runs, limits, access, RUNS if private else None, stored)
     for each in runs:
         echo(f"serving          {each.name}, {each.source} → {each.target}", err=True)
+        if tags := each.folder.config.data.imported_tags:
+            _LOG.warning(
+                f"{each.name}: may write any of its target languages ({', '.join(tags)}), because "
+                "requests cannot choose one; serve a model for a single language, or use "
+                "nmt translate --tag"
+            )
     if find_spec("torch") is None:
         _LOG.warning(
             "without PyTorch, attention and the beam are unavailable, HTML tags are placed by word "

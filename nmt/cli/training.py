@@ -152,7 +152,7 @@ def _new_training(
     """Return the configuration of a new run, and its folder if none is named."""
     from nmt.config.yaml_files import find_config, load_config
     from nmt.runs.finding import RUNS, open_run
-    from nmt.training.fine_tuning import config_from
+    from nmt.training.fine_tuning import config_from, sets_decoding
 
     if not start.run:
         file = find_config(config or "base.yaml")
@@ -161,9 +161,10 @@ def _new_training(
     former = open_run(start.run)
     settings = config_from(former, start.weights, given, set_ or [], start.mix)
     if given:
-        echo(
-            f"model and tokenizer of {start.run}; data, training and decoding of {config}", err=True
-        )
+        kept, new = "model and tokenizer", "data, training and decoding"
+        if not sets_decoding(given):
+            kept, new = "model, tokenizer and decoding", "data and training"
+        echo(f"{kept} of {start.run}; {new} of {config}", err=True)
     echo(f"learning rate    {settings.training.learning_rate:g} at its peak", err=True)
     name = find_config(config).stem if config else former.name
     return settings, RUNS / name

@@ -32,6 +32,7 @@ from nmt.echo import echo
 from nmt.errors import UserError, require_utf8
 
 if TYPE_CHECKING:
+    from nmt.decoding.glossary import Term
     from nmt.decoding.translator import Translator
     from nmt.runs.folder import RunFolder
 
@@ -150,10 +151,10 @@ def translate(
     translator = options.open(*runs)
     if n_best and n_best > translator.decoding.beam_size and not translator.decoding.temperature:
         _LOG.warning(f"--n-best {n_best} raises the beam size to {n_best}")
-    missing: Counter[str] = Counter()
+    missing: Counter[Term] = Counter()
     if file and output:
         _fill(file, output, runs[0], translator, missing)
-        warn_of_missing(missing)
+        warn_of_missing(missing, translator)
         return
     if asked:
         converse(translator, runs[0], n_best, tagged, scores=scores)
@@ -162,7 +163,7 @@ def translate(
     lines = (tagged + line for line in given)
     if alignment:
         write_lines(align_lines(translator, lines, missing), output)
-        warn_of_missing(missing)
+        warn_of_missing(missing, translator)
         return
     begun = None
     if prefix is not None:
@@ -170,11 +171,11 @@ def translate(
     found = translator.stream(lines, n_best or 1, begun)
     found = reporting(found, missing)
     write_lines(format_translations(found, n_best, scores), output)
-    warn_of_missing(missing)
+    warn_of_missing(missing, translator)
 
 
 def _fill(
-    input_: Path, output: Path, run: "RunFolder", translator: "Translator", missing: Counter[str]
+    input_: Path, output: Path, run: "RunFolder", translator: "Translator", missing: "Counter[Term]"
 ) -> None:
     """Fill the empty targets of a translation file; count the terms that translations lack."""
     from nmt.files.output_files import replacing
@@ -197,7 +198,7 @@ def _fill(
             remembered.add(number)
         source = shorten(file.texts[number].text, 60, placeholder=" …")
         for term in (term for sentence in each.sentences for term in sentence.missing_terms):
-            missing[str(term)] += 1
+            missing[term] += 1
             _LOG.info('unit "%s" lacks %s', source, term)
     content = file.replace(parts, remembered)
     with replacing(output.resolve()) as path:

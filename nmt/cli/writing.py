@@ -2,7 +2,6 @@
 
 import logging
 import os
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from itertools import tee
@@ -15,6 +14,9 @@ from nmt.corpus.text.normalization import SEPARATORS
 from nmt.errors import UserError, escape_terminal
 
 if TYPE_CHECKING:
+    from collections import Counter
+
+    from nmt.decoding.glossary import Term
     from nmt.decoding.translator import Translation, Translator
 
 _LOG = logging.getLogger(__name__)
@@ -52,24 +54,28 @@ def _warn_of_parts(number: int, found: "Translation") -> None:
 
 
 def reporting(
-    found: "Iterator[list[Translation]]", missing: Counter[str]
+    found: "Iterator[list[Translation]]", missing: "Counter[Term]"
 ) -> "Iterator[list[Translation]]":
     """Yield the translations, log what is special, count the terms that the best of each lacks."""
     for number, options in enumerate(found, start=1):
         if options[0].from_memory:
             _LOG.info("line %d is from the memory", number)
         for term in options[0].missing_terms:
-            missing[str(term)] += 1
+            missing[term] += 1
             _LOG.info("line %d lacks %s", number, term)
         yield options
 
 
-def warn_of_missing(missing: Counter[str]) -> None:
+def warn_of_missing(missing: "Counter[Term]", translator: "Translator") -> None:
     """Warn of the glossary's terms that translations lack, as `reporting` counts them."""
     if missing:
-        terms = ", ".join(term for term, _ in missing.most_common(5))
+        terms = ", ".join(str(term) for term, _ in missing.most_common(5))
         more = ", …" if len(missing) > 5 else ""
-        _LOG.warning(f"could not place {missing.total():,} of the glossary's terms: {terms}{more}")
+        unknown = " ".join(translator.unwritable(missing))
+        why = f"; the model does not know {unknown}" if unknown else ""
+        _LOG.warning(
+            f"could not place {missing.total():,} of the glossary's terms: {terms}{more}{why}"
+        )
 
 
 def in_one_line(text: str) -> str:
@@ -78,7 +84,7 @@ def in_one_line(text: str) -> str:
 
 
 def align_lines(
-    translator: "Translator", lines: Iterable[str], missing: Counter[str]
+    translator: "Translator", lines: Iterable[str], missing: "Counter[Term]"
 ) -> Iterator[str]:
     """Yield the translation of each line with its word alignment; warn as for translations.
 

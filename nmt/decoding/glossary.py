@@ -12,8 +12,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from nmt.corpus.sources.readers import read_lines
-from nmt.corpus.text.languages import base_language, two_letters
-from nmt.decoding.inflection import english_forms, english_number, german_forms
+from nmt.corpus.text.languages import base_language, is_code, two_letters
+from nmt.decoding.inflection import english_forms, english_lemma, english_number, german_forms
 from nmt.decoding.noun_table import Number
 from nmt.errors import UserError
 from nmt.files.xml_files import read_xml
@@ -30,9 +30,17 @@ _DETERMINERS = frozenset(
     }
 )
 _GENITIVE = (("'", "s"), ("’", "s"))  # as in "Anna's bill"
+# The last word of verbs such as "log in", of which the first word is inflected.
+_PARTICLES = frozenset(
+    {
+        *("about", "across", "after", "along", "apart", "around", "aside", "away", "back", "by"),
+        *("down", "for", "forward", "in", "into", "off", "on", "out", "over", "through", "to"),
+        *("together", "up", "with"),
+    }
+)
 _NEAR = 3  # words between which a determiner and its noun may stand
-_SAME_START = 2  # letters in which a form and its lemma agree
-_FOLD_UMLAUTS = str.maketrans("äöü", "aou")
+_STATUS = "administrativeStatus"  # in TBX, of a term
+_OBSOLETE = ("deprecated", "superseded")  # how such a status begins
 _MOST_TERMS = 1_000_000
 _LONGEST = 200  # characters of a term
 
@@ -74,7 +82,7 @@ class Glossary:
 
     terms: tuple[Term, ...]
     languages: tuple[str, str]
-    _forms: dict[tuple[Term, Number | None], list[str]] = field(
+    _forms: dict[tuple[Term, Number | None, frozenset[str]], list[str]] = field(
         default_factory=dict, repr=False, compare=False
     )
 
@@ -82,29 +90,45 @@ class Glossary:
     def read(cls, path: Path, languages: tuple[str, str]) -> "Glossary":
         """Read a file: TBX, CSV, or text with tabs.
 
-        Columns: source term, target term, further forms of it, also separated by |. Other columns
-        count as comments. Raises `UserError` for faulty lines and for contradictions, with their
-        numbers.
+        Columns: source term, target term, further forms of it, also separated by |. A further
+        column without | that has another number of words is a comment. Raises `UserError` for
+        faulty lines and for contradictions, with their numbers.
         """
+        if not path.is_file():
+            raise UserError(
+                f"{path}: no such file; give a glossary: SOURCE TAB TARGET on each line"
+            )
+        if path.name.lower().endswith((".tbx", ".xml")):
+            return cls.of(_tbx_rows(path, languages), languages, str(path), "entry")
         return cls.of(_rows(path, languages), languages, str(path))
 
     @classmethod
     def of(
-        cls, rows: Iterable[tuple[int, list[str]]], languages: tuple[str, str], name: str
+        cls,
+        rows: Iterable[tuple[int, list[str]]],
+        languages: tuple[str, str],
+        name: str,
+        numbered: str = "line",
     ) -> "Glossary":
-        """Make a glossary of numbered rows; `name` is for messages."""
+        """Make a glossary of numbered rows; for messages: `name`, and what is numbered."""
         found: dict[str, tuple[int, Term]] = {}
         for number, row in rows:
-            term = _term([" ".join(cell.split()) for cell in row], f"{name}: line {number}")
+            term = _term([" ".join(cell.split()) for cell in row], f"{name}: {numbered} {number}")
             key = term.source if _has_capitals_inside(term.source) else term.source.lower()
             line, earlier = found.setdefault(key, (number, term))
             if earlier.targets and term.targets and earlier.targets[0] != term.targets[0]:
                 raise UserError(
-                    f"{name}: line {number} translates {term.source} as {term.targets[0]}, but "
-                    f"line {line} as {earlier.targets[0]}; remove one of them"
+                    f"{name}: {numbered} {number} translates {term.source} as {term.targets[0]}, "
+                    f"but {numbered} {line} as {earlier.targets[0]}; remove one of them"
                 )
             merged = tuple(dict.fromkeys(earlier.targets + term.targets))
             forbidden = tuple(dict.fromkeys(earlier.forbidden + term.forbidden))
+            if both := [form for form in merged if form in forbidden]:
+                places = " and ".join(f"{numbered} {x}" for x in dict.fromkeys([line, number]))
+                raise UserError(
+                    f"{name}: {both[0]} is both allowed and forbidden for {term.source} "
+                    f"({places}); remove one of them"
+                )
             keep = earlier.keep or term.keep
             found[key] = line, Term(earlier.source, merged, keep, forbidden)
             if len(found) > _MOST_TERMS:
@@ -122,13 +146,13 @@ class Glossary:
         found = []
         place = 0
         while place < len(words):
-            for length in self._lengths.get(words[place], ()):
+            for key in self._keys(words, place):
+                length = len(key)
                 start, last = tokens[place].start(), tokens[min(place + length, len(tokens)) - 1]
                 written = text[start : last.end()]
-                key = tuple(words[place : place + length])
                 term = self._index.get(key)
                 if term and _agrees(term, written):
-                    number = self._number(key[-1], term)
+                    number = self._number(words[place + length - 1], term)
                     if number == "singular" and not _is_determined(
                         words[max(0, place - _NEAR) : place]
                     ):
@@ -140,17 +164,40 @@ class Glossary:
                 place += 1
         return found
 
+    def _keys(self, words: list[str], place: int) -> Iterator[tuple[str, ...]]:
+        """Yield what may be a term at a place of a text, the longest first."""
+        firsts = [words[place]]
+        if self._verbs and (lemma := english_lemma(words[place])) in self._verbs:
+            firsts.append(lemma)
+        for first in dict.fromkeys(firsts):
+            for length in self._lengths.get(first, ()):
+                yield (first, *words[place + 1 : place + length])
+
     @cached_property
     def _index(self) -> dict[tuple[str, ...], Term]:
         """Each term by its words in lower case, and by those of its inflected forms."""
         index: dict[tuple[str, ...], Term] = {}
         inflected: dict[tuple[str, ...], Term] = {}
         for term in self.terms:
-            words = tuple(token.lower() for token in _TOKEN.findall(term.source))
+            words = _words(term)
             index[words] = term
             for form in self._source_forms(words[-1], term):
                 inflected.setdefault((*words[:-1], form), term)
+            if _has_particle(words) and self._is_verb(term):
+                for form in self._source_forms(words[0], term):
+                    inflected.setdefault((form, *words[1:]), term)
         return inflected | index
+
+    @cached_property
+    def _verbs(self) -> frozenset[str]:
+        """The first words of English verbs, whose irregular forms are found, too."""
+        terms = ((term, _words(term)) for term in self.terms if self._is_verb(term))
+        return frozenset(
+            words[0]
+            for term, words in terms
+            # Infinitives end in n; "good" (gut) is none, of which "better" is a form.
+            if _target(term).endswith("n") and (len(words) == 1 or _has_particle(words))
+        )
 
     @cached_property
     def _lengths(self) -> dict[str, list[int]]:
@@ -163,55 +210,74 @@ class Glossary:
     def _source_forms(self, word: str, term: Term) -> list[str]:
         if two_letters(self.languages[0]) != "en" or not word.isalpha() or term.source.isupper():
             return []
+        return english_forms(word, self._is_verb(term))
+
+    def _is_verb(self, term: Term) -> bool:
         # What German writes with a capital is a noun, which has no -ing and -ed forms.
-        verb = (
-            two_letters(self.languages[1]) == "de" and (term.targets or term.forbidden)[0].islower()
-        )
-        return english_forms(word, verb)
+        is_german = [*map(two_letters, self.languages)] == ["en", "de"]
+        return is_german and _target(term).split(" ")[-1][0].islower()
 
     def _number(self, word: str, term: Term) -> Number | None:
         if two_letters(self.languages[0]) != "en":
             return None
-        return english_number(word, _TOKEN.findall(term.source)[-1].lower())
+        return english_number(word, _words(term)[-1])
 
     # --------------------------------------------------------------------------------- forms
 
-    def forms(self, match: Match, number: Number | None = None) -> list[str]:
+    def forms(
+        self, match: Match, number: Number | None = None, words: frozenset[str] = frozenset()
+    ) -> list[str]:
         """Return what the translation of a term may be; nothing if only others are forbidden.
 
-        number: only forms of this number, and given ones whose number is unknown
+        number: only forms of this number, and given ones whose number is unknown; words: of the
+        training text, in lower case, see `german_forms`
         """
         term = match.term
         if term.keep:
             return list(dict.fromkeys([match.text, term.source]))
-        if (term, number) not in self._forms:
-            forms = self._of_number(term, number) if term.targets else []
-            self._forms[term, number] = _with_capitals(forms)
-        return self._forms[term, number]
+        key = term, number, words
+        if key not in self._forms:
+            forms = self._of_number(term, number, words) if term.targets else []
+            self._forms[key] = _with_capitals(forms)
+        return self._forms[key]
 
-    def forbidden(self, match: Match) -> list[str]:
+    def forbidden(self, match: Match, words: frozenset[str] = frozenset()) -> list[str]:
         """Return what must not be written for a term, without what it may be."""
-        if not match.term.forbidden:
-            return []
-        words = match.term.forbidden
-        found = [form for word in words for form in (word, *self._inflected(word, None))]
-        allowed = self.forms(match)
+        found = [
+            form
+            for target in match.term.forbidden
+            for form in (target, *self._inflected(target, None, words))
+        ]
+        allowed = self.forms(match, words=words) if found else []
         return [form for form in _with_capitals(found) if form not in allowed]
 
-    def _of_number(self, term: Term, number: Number | None) -> list[str]:
-        inflected = self._inflected(term.targets[0], None)
+    def _of_number(self, term: Term, number: Number | None, words: frozenset[str]) -> list[str]:
+        inflected = self._inflected(term.targets[0], None, words)
         if number is None:
             return [*term.targets, *inflected]
-        fitting = self._inflected(term.targets[0], number)
+        fitting = self._inflected(term.targets[0], number, words)
         given = [form for form in term.targets if form not in inflected]
         return [*fitting, *given] or [*term.targets]
 
-    def _inflected(self, target: str, number: Number | None) -> list[str]:
+    def _inflected(self, target: str, number: Number | None, words: frozenset[str]) -> list[str]:
         language = two_letters(self.languages[1])
         *first, head = target.split(" ")
         if language == "en" and head.islower():
             return [" ".join([*first, form]) for form in english_forms(head, verb=False)]
-        return german_forms(target, number) if language == "de" else []
+        return german_forms(target, number, words) if language == "de" else []
+
+
+def _words(term: Term) -> tuple[str, ...]:
+    return tuple(word.lower() for word in _TOKEN.findall(term.source))
+
+
+def _target(term: Term) -> str:
+    return (term.targets or term.forbidden)[0]
+
+
+def _has_particle(words: tuple[str, ...]) -> bool:
+    """Return whether this may be a verb such as "log in"."""
+    return len(words) > 1 and words[-1] in _PARTICLES and all(map(str.isalpha, words))
 
 
 def _is_determined(before: list[str]) -> bool:
@@ -227,8 +293,12 @@ def _with_capitals(forms: list[str]) -> list[str]:
 
 def _agrees(term: Term, written: str) -> bool:
     """Return whether capitals agree, for terms that have some inside."""
-    stem = term.source[: max(1, len(term.source) - 1)]  # inflection may change the end
-    return not _has_capitals_inside(term.source) or written.startswith(stem)
+    return not _has_capitals_inside(term.source) or _capitals(term.source) == _capitals(written)
+
+
+def _capitals(text: str) -> list[list[int]]:
+    """Return the places of capitals in each word; inflection leaves them where they are."""
+    return [[i for i, x in enumerate(word) if x.isupper()] for word in _TOKEN.findall(text)]
 
 
 def _has_capitals_inside(source: str) -> bool:
@@ -249,42 +319,58 @@ def _term(row: list[str], place: str) -> Term:
         raise UserError(f"{place} has no source term; write SOURCE TAB TARGET")
     if first == _KEEP:
         return Term(source, (source,), keep=True)
-    given = [form.strip() for form in first.split("|") if form.strip()]
-    others = [form.strip() for cell in cells[2:] for form in cell.split("|")]
+    given = _divided(first)
     targets = [form for form in given if not form.startswith(_FORBIDDEN)]
-    marked = [x[1:].strip() for x in (*given, *others) if x.startswith(_FORBIDDEN)]
+    further = [form for cell in cells[2:] for form in _divided(cell)]
+    marked = (x[1:].strip() for x in (*given, *further) if x.startswith(_FORBIDDEN))
     forbidden = tuple(filter(None, marked))
     if not targets and forbidden:
         return Term(source, (), forbidden=forbidden)
     if not targets:
         raise UserError(f"{place} has no target term; write SOURCE TAB TARGET")
-    forms = (*targets, *(form for form in others if _resembles(form, targets[0])))
-    return Term(source, forms, forbidden=forbidden)
+    columns = [cell for cell in cells[2:] if _has_forms(cell, targets[0])]
+    forms = [form for cell in columns for form in _divided(cell) if form[0] != _FORBIDDEN]
+    return Term(source, (*targets, *forms), forbidden=forbidden)
 
 
-def _resembles(form: str, target: str) -> bool:
-    """Return whether a further column holds a form of the target, instead of a comment."""
-    starts = [text.lower().translate(_FOLD_UMLAUTS)[:_SAME_START] for text in (form, target)]
-    return bool(form) and starts[0] == starts[1] and form.count(" ") == target.count(" ")
+def _divided(cell: str) -> list[str]:
+    return [form.strip() for form in cell.split("|") if form.strip()]
+
+
+def _has_forms(cell: str, target: str) -> bool:
+    """Return whether a further column holds forms of the target, instead of a comment."""
+    return "|" in cell or cell.count(" ") == target.count(" ")
 
 
 def _rows(path: Path, languages: tuple[str, str]) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows of a file with their numbers, without comments, header and blank lines."""
-    name = path.name.lower()
-    if not path.is_file():
-        raise UserError(f"{path}: no such file; give a glossary: SOURCE TAB TARGET on each line")
-    if name.endswith((".tbx", ".xml")):
-        yield from enumerate(_tbx_rows(path, languages), start=1)
-        return
     lines = read_lines(path)
-    rows = csv.reader(lines) if name.endswith(".csv") else (line.split("\t") for line in lines)
+    is_csv = path.name.lower().endswith(".csv")
+    reader = csv.reader(f"{line}\n" for line in lines)
+    rows = reader if is_csv else (line.split("\t") for line in lines)
     try:
-        for number, row in enumerate(rows, start=1):
-            header = number == 1 and _is_header(row)
+        for place, row in enumerate(rows, start=1):
+            number = reader.line_num if is_csv else place  # a cell may have several lines
+            header = place == 1 and _is_header(row)
             if any(map(str.strip, row)) and not row[0].startswith("#") and not header:
-                yield number, row
+                named = f"{path}: line {number}"
+                yield number, _without_languages(row, languages, named) if is_csv else row
     except csv.Error as error:
-        raise UserError(f"{path}: is not valid CSV: {error}; repair it") from None
+        raise UserError(
+            f"{path}: line {reader.line_num} is not valid CSV: {error}; repair it"
+        ) from None
+
+
+def _without_languages(row: list[str], languages: tuple[str, str], place: str) -> list[str]:
+    """Return a row of a CSV file without the languages that DeepL writes in columns 3 and 4."""
+    if len(row) != 4 or not all(map(is_code, row[2:])):
+        return row
+    if [*map(base_language, row[2:])] != [*map(two_letters, languages)]:
+        raise UserError(
+            f"{place} translates from {row[2]} to {row[3]}, but the glossary is from "
+            f"{languages[0]} to {languages[1]}; remove the line"
+        )
+    return row[:2]
 
 
 def _is_header(row: list[str]) -> bool:
@@ -292,10 +378,11 @@ def _is_header(row: list[str]) -> bool:
     return len(row) > 1 and {cell.strip().lower() for cell in row[:2]} <= names
 
 
-def _tbx_rows(path: Path, languages: tuple[str, str]) -> Iterator[list[str]]:
-    """Yield source and target terms of each concept of a TBX file, all versions."""
+def _tbx_rows(path: Path, languages: tuple[str, str]) -> Iterator[tuple[int, list[str]]]:
+    """Yield source and target terms of each concept of a TBX file, with the concept's number."""
     wanted = [two_letters(code) for code in languages]
     terms: tuple[list[str], list[str]] = ([], [])
+    number = 0
     side: int | None = None
     text: list[str] | None = None
     for event in read_xml(path):
@@ -305,20 +392,22 @@ def _tbx_rows(path: Path, languages: tuple[str, str]) -> Iterator[list[str]]:
                 text.append(event.value)
         elif event.kind == "start":
             if name in ("termEntry", "conceptEntry"):
-                terms = ([], [])
+                terms, number = ([], []), number + 1
             elif name in ("langSet", "langSec"):
                 code = event.attributes.get("xml:lang") or event.attributes.get("lang") or ""
                 base = base_language(code)
                 side = wanted.index(base) if base in wanted else None
-            elif name == "term":
+            elif name == "term" or _STATUS in (name, event.attributes.get("type")):
                 text = []
-        elif name == "term":
-            if side is not None and text and (term := " ".join("".join(text).split())):
-                terms[side].append(term)
-            text = None
+        elif text is not None and name in ("term", "termNote", _STATUS):
+            read, text = " ".join("".join(text).split()), None
+            if name == "term" and side is not None and read:
+                terms[side].append(read)
+            elif side == 1 and terms[1] and read.startswith(_OBSOLETE):
+                terms[1][-1] = f"{_FORBIDDEN}{terms[1][-1]}"
         elif name in ("termEntry", "conceptEntry") and all(terms):
             for source in terms[0]:
-                yield [source, "|".join(term.replace("|", " ") for term in terms[1])]
+                yield number, [source, "|".join(term.replace("|", " ") for term in terms[1])]
 
 
 def parse_glossary(text: str, languages: tuple[str, str], name: str = "glossary") -> Glossary:

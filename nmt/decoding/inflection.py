@@ -2,7 +2,7 @@
 
 The forms of German nouns are those of a table, if it is installed. Otherwise, and for adjectives,
 rules propose too many, of which only those are kept that the dictionary of `simplemma` (extra
-`terms`) knows.
+`terms`) knows. The forms of German verbs are looked for in the training text.
 """
 
 import re
@@ -34,6 +34,7 @@ _IRREGULAR = {
 }
 _SHORTEST_HEAD = 3  # letters of the last part of a compound
 _MOST_FORMS = 16
+_MOST_TEXTS = 4  # whose words are kept by their lemmas
 
 
 # ---------------------------------------------------------------------------------------- English
@@ -69,6 +70,20 @@ def english_number(word: str, lemma: str) -> Number | None:
     return "plural" if word == english_forms(lemma, verb=False)[1] else None
 
 
+@lru_cache(maxsize=100_000)
+def english_lemma(word: str) -> str:
+    """Return the base form of a word, such as "write" of "wrote"; the word if it is unknown.
+
+    Without `simplemma`, no word is known.
+    """
+    try:
+        import simplemma
+    except ImportError:
+        return word
+    lemma: str = simplemma.lemmatize(word, "en")
+    return lemma
+
+
 def _with_s(word: str) -> str:
     if re.search("(?:s|x|z|ch|sh)$", word):
         return f"{word}es"
@@ -78,20 +93,43 @@ def _with_s(word: str) -> str:
 # ----------------------------------------------------------------------------------------- German
 
 
-def german_forms(term: str, number: Number | None = None) -> list[str]:
-    """Return the forms of a noun, an adjective, or a noun with adjectives.
+def german_forms(
+    term: str, number: Number | None = None, words: frozenset[str] = frozenset()
+) -> list[str]:
+    """Return the forms of a noun, an adjective, a verb, or a noun with adjectives.
 
-    number: of a noun; None: both, first the term itself. Raises `UserError` without `simplemma`.
+    number: of a noun; None: both, first the term itself; words: of a text, in lower case, from
+    which the forms of verbs are taken. Raises `UserError` without `simplemma`.
 
     >>> german_forms("Buch", "plural")
     ['Bücher', 'Büchern']
+    >>> german_forms("freigeben", words=frozenset({"gegeben", "freigegeben", "freigibt"}))
+    ['freigeben', 'freigegeben', 'freigibt']
     """
     *first, head = re.split("([ -])", term)  # words with the separators between them
-    heads = _noun_forms(head, number) if head[:1].isupper() else _word_forms(head)
+    is_noun = head[:1].isupper()
+    heads = _noun_forms(head, number) if is_noun else _other_forms(head, words)
     # Adjectives before a noun agree with it: the search chooses forms that do.
-    parts = [_word_forms(part) if part.islower() else [part] for part in first]
+    parts = [_word_forms(part) if is_noun and part.islower() else [part] for part in first]
     forms = ("".join(chosen) for chosen in product(*parts, heads))
     return list(dict.fromkeys([*([] if number else [term]), *forms]))[:_MOST_FORMS]
+
+
+def _other_forms(word: str, words: frozenset[str]) -> list[str]:
+    """Return the forms of an adjective or, of what may be a verb, those among the words."""
+    if not word.endswith("n"):  # as infinitives do
+        return _word_forms(word)
+    of_verb = _by_lemma(words).get(_german_lemma(word), [])
+    of_adjective = [form for form in _proposals(word) if _is_form(form, word)]  # as of "offen"
+    return list(dict.fromkeys([word, *of_verb, *of_adjective]))
+
+
+@lru_cache(_MOST_TEXTS)
+def _by_lemma(words: frozenset[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for word in sorted(words):
+        found.setdefault(_german_lemma(word), []).append(word)
+    return found
 
 
 def _noun_forms(noun: str, number: Number | None) -> list[str]:

@@ -7,7 +7,7 @@ translate is replaced with placeholders and filled in afterwards (`nmt.corpus.te
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
@@ -119,6 +119,7 @@ class Segmenter:
         target_words: TargetWords | None = None,
     ):
         self._tokenizers, self._target_words = tokenizers, target_words
+        self._known_words = target_words.words if target_words else frozenset[str]()
         self._prefix = prefix
         self._glossary = glossary
         self._cleaner = Cleaner(data)
@@ -200,18 +201,18 @@ class Segmenter:
             ]
             if marks and match.term.targets:  # its placeholder becomes the translation
                 number = match.number if match.number == "plural" else None
-                form = self._glossary.forms(match, number)[0]
+                form = self._glossary.forms(match, number, self._known_words)[0]
                 written |= {
                     mark: form.join(own.split(written.get(mark, part.words[mark])))
                     for mark in marks
                 }
             else:
                 forms, fitting = (
-                    tuple(dict.fromkeys(map(self._cleaner.target, self._glossary.forms(match, x))))
-                    for x in (None, match.number)
+                    self._cleaned(self._glossary.forms(match, number, self._known_words))
+                    for number in (None, match.number)
                 )
                 attached = match.start > 0 and not part.raw[match.start - 1].isspace()
-                forbidden = tuple(map(self._cleaner.target, self._glossary.forbidden(match)))
+                forbidden = self._cleaned(self._glossary.forbidden(match, self._known_words))
                 is_plural = match.number == "plural"
                 if other := terms.get(match.term):
                     fitting = tuple(dict.fromkeys(other.fitting + fitting))
@@ -244,6 +245,9 @@ class Segmenter:
         cased = part.cased.replace(read, first)
         tokens = self._tokenizers.source.encode(text)[: self.rules.room]
         return replace(part, cased=cased, text=text, tokens=tokens, words=words, written=written)
+
+    def _cleaned(self, forms: list[str]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(map(self._cleaner.target, forms)))
 
     def _is_known(self, form: str) -> bool:
         return not (self._target_words and self._target_words.count_new(form, ""))
@@ -292,6 +296,16 @@ class Segmenter:
     def missing_terms(self, segment: Segment, ids: Sequence[int]) -> list[Term]:
         """Return the terms that a translation lacks."""
         return self._missing(segment, self._tokenizers.target.decode(ids)) if segment.terms else []
+
+    def unwritable(self, terms: Iterable[Term]) -> list[str]:
+        """Return what the target vocabulary lacks of the terms' translations: characters, or words
+        if it has no subwords.
+        """
+        target = self._tokenizers.target
+        texts = (self._cleaner.target(term.targets[0]) for term in terms if term.targets)
+        whole = isinstance(target, WordTokenizer)
+        units = (unit for text in texts for unit in (text.split() if whole else text))
+        return [unit for unit in dict.fromkeys(units) if UNK in target.encode(unit)]
 
     def _missing(self, segment: Segment, text: str) -> list[Term]:
         return [

@@ -238,6 +238,10 @@ class Translator:
         sentences = self.split(line).sentences
         return [segment for sentence in sentences for segment in self._segments.segment(sentence)]
 
+    def unwritable(self, terms: Iterable[Term]) -> list[str]:
+        """Return what the model cannot write of the terms' translations: characters or words."""
+        return self._segments.unwritable(terms)
+
     def trace(self, line: str) -> list[Trace]:
         """Translate one line and keep the tokens: one trace per part, none for an empty line.
 

@@ -28,7 +28,7 @@ from nmt.decoding.engines.conversion import unsupported, write_model
 from nmt.decoding.segments import TrainingLines, text_rules
 from nmt.errors import UserError, writing
 from nmt.files.locks import locked
-from nmt.runs.folder import RunFolder
+from nmt.runs.folder import LICENCE, RunFolder
 from nmt.special_tokens import SPECIALS
 
 _LOCK = ".lock"
@@ -79,6 +79,8 @@ def export_run(
         partial = Path(scratch, folder.name)
         partial.mkdir()
         write(run, weights, partial)
+        if (run.path / LICENCE).is_file():
+            shutil.copyfile(run.path / LICENCE, partial / LICENCE)
         if folder.exists():
             raise UserError(
                 f"{folder}: another export has just created it; choose another folder (--output)"

@@ -18,8 +18,9 @@ from nmt.corpus.tokenizers.registry import load_tokenizers
 from nmt.errors import UserError, no_such_weights, one_line
 from nmt.files.output_files import temporary_folder
 from nmt.files.private_paths import without_folders
-from nmt.runs.folder import CARD, RunFolder
+from nmt.runs.folder import RunFolder
 from nmt.runs.hub import RUN_FILES, import_hub
+from nmt.runs.lifecycle import copy_card
 
 _USAGE = """```
 nmt translate --run hf:{name} "A sentence to translate."
@@ -100,8 +101,7 @@ def _assemble(run: RunFolder, copy: RunFolder, weights: Weights) -> bool:
         shutil.copyfile(file, copy.data / file.name)
     if run.metrics.exists():
         shutil.copyfile(run.metrics, copy.metrics)
-    if (run.path / CARD).is_file():  # of an imported model: part of the new one
-        shutil.copyfile(run.path / CARD, copy.path / CARD)
+    copy_card(run.path, copy.path)  # of an imported model: part of the new one
     if run.glossary:
         shutil.copyfile(run.glossary, copy.path / run.glossary.name)
     fields = without_folders(run.config.model_dump(mode="json"))

@@ -6,9 +6,9 @@ uses, by the same map of names that `nmt/export/transformers.py` exports with.
 """
 
 import json
+import logging
 import math
 import re
-import shutil
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+import yaml
 from numpy.typing import NDArray
 from pydantic import BaseModel, ValidationError
 from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[attr-defined]
@@ -45,6 +46,7 @@ from nmt.export.published import (
     read_pieces,
     reading,
     require_numbers,
+    require_within_file,
     validated,
 )
 from nmt.export.transformers import TAG_PIECE, language_token, marian_weights
@@ -55,14 +57,17 @@ from nmt.files.small_files import read_small
 from nmt.model.parameters import parameter_shapes
 from nmt.model.sinusoids import sinusoid_table
 from nmt.runs.folder import CARD, REPORT, RunFolder
+from nmt.runs.lifecycle import copy_card
 from nmt.special_tokens import BOS, SPECIALS, TAGS
+
+_LOG = logging.getLogger(__name__)
 
 _ACTIVATIONS = {"swish": "silu"}  # other names for the same function
 _NEVER = -1e4  # a bias that excludes a piece, and that 16-bit numbers can express
 _LARGEST_VOCABULARY = 2**27  # bytes
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")  # the first that is there
 _LANGUAGE_TOKEN = re.compile(f">>({TAG_NAME[1:-1]})<<")
-_LICENCE = re.compile(r"^license: *([\w.-]{1,100})\s*$", re.MULTILINE)
+_LONGEST_FRONT = 20_000  # characters; PyYAML takes 400 times their size in memory
 _OTHERS = {  # model types that are often asked for, and their names
     "mbart": "mBART",
     "m2m_100": "M2M100 or NLLB",
@@ -72,6 +77,7 @@ _OTHERS = {  # model types that are often asked for, and their names
 }
 # With Adam, a model that was trained for weeks forgets much of it at the rates of small ones.
 _PEAK = 1e-4
+_LABEL_SMOOTHING = 0.1  # as in the training of Marian's models
 _Piece = ModelProto.SentencePiece
 _IN_TEXT = (_Piece.NORMAL, _Piece.USER_DEFINED, _Piece.BYTE)
 # Other names of an embedding matrix if all of them are one.
@@ -113,7 +119,7 @@ def import_run(folder: Path, run: Path, address: str | None = None) -> RunFolder
         with TemporaryDirectory(prefix=".", dir=run.parent) as scratch:
             partial = RunFolder(Path(scratch, run.name))
             partial.data.mkdir(parents=True)
-            _write(original, folder / CARD, partial, address or folder.resolve().name)
+            _write(original, folder, partial, address or folder.resolve().name)
             partial.path.rename(run)
     except OSError as error:
         raise unwritable(run, error) from None
@@ -188,22 +194,27 @@ def _require_supported(file: Path, settings: Settings) -> None:
         raise other_model(file, "; ".join(reasons))
 
 
-def _write(original: Original, card: Path, run: RunFolder, address: str) -> None:
+def _write(original: Original, folder: Path, run: RunFolder, address: str) -> None:
     vocabulary = _Vocabulary(original)
     config = _config(original, vocabulary)
     run.write_config(config.with_origin(Origin(file=address)))
     for path, model in zip(vocabulary_files(config.tokenizer), vocabulary.models, strict=True):
         (run.data / path).write_bytes(model.SerializeToString(deterministic=True))
-    _write_data(config, run.data, vocabulary.sizes, _licence(card))
+    _write_data(config, run.data, vocabulary.sizes, _licence(folder / CARD))
     _write_weights(original, config.model, vocabulary, run.weights("best"))
-    if card.is_file():
-        shutil.copyfile(card, run.path / CARD)
+    copy_card(folder, run.path)
 
 
 def _licence(card: Path) -> str:
     """Return the licence that the front matter of a model card names, or ""."""
-    found = _LICENCE.search(read_front_matter(card)[0])
-    return found[1] if found else ""
+    front = read_front_matter(card)[0][:_LONGEST_FRONT]
+    try:
+        content = yaml.safe_load(front)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return ""
+    found = content.get("license") if isinstance(content, dict) else None
+    names = found if isinstance(found, list) else [found]
+    return ", ".join(one_line(name)[:100] for name in names[:10] if isinstance(name, str))
 
 
 def _config(original: Original, vocabulary: "_Vocabulary") -> Config:
@@ -243,7 +254,7 @@ def _config(original: Original, vocabulary: "_Vocabulary") -> Config:
             "attention_dropout": settings.attention_dropout,
             "feed_forward_dropout": settings.activation_dropout,
         },
-        "training": {"learning_rate": _PEAK},
+        "training": {"learning_rate": _PEAK, "label_smoothing": _LABEL_SMOOTHING},
         "decoding": {
             "beam_size": search.num_beams,
             "length_penalty": search.length_penalty,
@@ -273,7 +284,13 @@ class _Vocabulary:
         self.rows: list[NDArray[np.int64]] = []
         self.never: list[list[int]] = []
         matches = map(_LANGUAGE_TOKEN.fullmatch, original.numbers[0])
-        self.tags = sorted(match[1] for match in matches if match)[: len(TAGS)]
+        self.tags = sorted(match[1] for match in matches if match)
+        if len(self.tags) > len(TAGS):
+            _LOG.warning(
+                f"{original.file}: knows {len(self.tags):,} target languages; --tag can choose "
+                f"only the first {len(TAGS):,}, {self.tags[0]} to {self.tags[len(TAGS) - 1]}"
+            )
+            del self.tags[len(TAGS) :]
         tag_pieces = {language_token(tag): TAG_PIECE + TAGS[i] for i, tag in enumerate(self.tags)}
         suppressed = {*search.suppress_tokens, *(w[0] for w in search.bad_words_ids if len(w) == 1)}
         joint = settings.share_encoder_decoder_embeddings
@@ -394,7 +411,7 @@ def _write_weights(
             weights = _Weights(given, shared, vocabulary)
             arrays = _Places(original.weights, parameter_shapes(model, *vocabulary.sizes))
             for name, places in marian_weights(model, arrays.take, *vocabulary.sizes):
-                arrays.put(places, weights.take(name))
+                arrays.put(places, weights.take(name, places.shape))
             weights.require_all_read(model)
         except (ValueError, KeyError, TypeError, IndexError) as error:
             raise damaged(original.weights, one_line(error)[:200]) from None
@@ -424,6 +441,8 @@ def _open_weights(path: Path) -> Iterator[Arrays]:
         # PyTorch wrote no archives before version 1.6 of July 2020, and maps nothing else.
         mapped = zipfile.is_zipfile(path)
         tensors = torch.load(path, map_location="cpu", weights_only=True, mmap=mapped)
+        for name, tensor in tensors.items():  # one with a stride of 0 may claim any size
+            require_within_file(path, str(name), tensor.nbytes, path.stat().st_size)
         found = {name: _reader(tensors.__getitem__, name) for name in tensors}
     except UserError:
         raise
@@ -445,17 +464,23 @@ class _Weights:
         self._given, self._shared, self._vocabulary = given, shared, vocabulary
         self._read: set[str] = set()
 
-    def take(self, name: str) -> Array:
-        """Return the weights of this name; raises `ValueError` if they are missing."""
+    def take(self, name: str, shape: tuple[int, ...]) -> Array:
+        """Return the weights of this name; raises `ValueError` if they are missing.
+
+        shape: that they must have; compared before rows are copied, which may be many
+        """
         side = 0 if name.startswith(("model.encoder.", "model.shared.")) else 1
         rows = self._vocabulary.rows[side]
         if name == _BIAS:
             bias = np.maximum(self._array(name).reshape(-1)[rows], _NEVER)
             bias[self._vocabulary.never[1]] = _NEVER
             return bias[None]
-        if name in _SHARED:
-            return self._array(name)[rows]
-        return self._array(name)
+        array = self._array(name)
+        if name not in _SHARED:
+            return array
+        if array.shape[1:] != shape[1:]:
+            raise ValueError(f"{name} has the shape {array.shape}, not {len(rows), *shape[1:]}")
+        return array[rows]
 
     def _array(self, name: str) -> Array:
         found = name

@@ -10,6 +10,7 @@ The names of the weights become those of `transformers`. As there, a row of zero
 embeddings: the decoder's first token, which in Marian has no embedding.
 """
 
+import math
 import re
 import zipfile
 import zlib
@@ -17,10 +18,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import yaml
+from numpy.lib.format import read_array_header_1_0, read_array_header_2_0, read_magic
 from pydantic import BaseModel, Field
 
 from nmt.config.tokenizer import MOST_SUBWORDS
@@ -38,6 +40,7 @@ from nmt.export.published import (
     read_pieces,
     reading,
     require_numbers,
+    require_within_file,
     validated,
 )
 from nmt.files.small_files import LARGEST, read_small
@@ -225,8 +228,11 @@ def _opened(path: Path) -> Iterator[Any]:
     try:
         with zipfile.ZipFile(path) as archive:
             size = sum(each.file_size for each in archive.infolist())
-        if size > LARGEST_WEIGHTS:
-            raise damaged(path, f"larger than {LARGEST_WEIGHTS // 2**30} GiB")
+            if size > LARGEST_WEIGHTS:
+                raise damaged(path, f"larger than {LARGEST_WEIGHTS // 2**30} GiB")
+            for each in archive.infolist():
+                with archive.open(each) as file:
+                    require_within_file(path, each.filename, _announced(file), each.file_size)
         with np.load(path, allow_pickle=False) as arrays:
             yield arrays
     except FileNotFoundError:
@@ -235,11 +241,18 @@ def _opened(path: Path) -> Iterator[Any]:
         raise damaged(path, one_line(error)[:200]) from None
 
 
+def _announced(file: IO[bytes]) -> int:
+    """Return how many bytes an array takes, by its header: NumPy allocates them before reading."""
+    version = read_magic(file)
+    read = {(1, 0): read_array_header_1_0, (2, 0): read_array_header_2_0}[version]
+    shape, _, kind = read(file)
+    return math.prod(shape) * kind.itemsize
+
+
 def _settings(path: Path, arrays: Any) -> dict[str, Any]:
-    text = arrays[_SETTINGS].tobytes()
-    if len(text) > LARGEST:
+    if arrays.zip.getinfo(f"{_SETTINGS}.npy").file_size > LARGEST:
         raise damaged(path, f"its settings are larger than {LARGEST:,} bytes")
-    return _parsed(path, text.rstrip(b"\0"))
+    return _parsed(path, arrays[_SETTINGS].tobytes().rstrip(b"\0"))
 
 
 @contextmanager

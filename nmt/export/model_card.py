@@ -48,19 +48,20 @@ def model_card(run: RunFolder, weights: Weights, usage: str, **metadata: str) ->
 
 
 def _imported(run: RunFolder, usage: str) -> str:
-    """Return the card of a run of `nmt import`, of which neither text nor scores are known.
-
-    The card of the original model follows: its licence may demand that its authors are named.
-    """
-    original = read_front_matter(run.path / CARD)[1].strip()
-    before = f"## Card of the original model\n\n{original}\n" if original else ""
+    """Return the card of a run of `nmt import`, of which neither text nor scores are known."""
     return f"""A Transformer, trained by others and imported into nmt from {run.origin.file}.
 
 {usage}
 
 Check the licence of the original model before you publish this one.
 
-{before}"""
+{_original_card(run)}"""
+
+
+def _original_card(run: RunFolder) -> str:
+    """Return the card of an imported model: its licence may demand that its authors are named."""
+    original = read_front_matter(run.path / CARD)[1].strip()
+    return f"## Card of the original model\n\n{original}\n" if original else ""
 
 
 def _base(run: RunFolder) -> dict[str, str]:
@@ -110,7 +111,8 @@ Scores of the {weights} weights on the {pairs["test"]:,} test pairs, computed by
 ```
 {scores}
 ```
-"""
+
+{_original_card(run)}"""
 
 
 def _listed(corpora: list[CorpusReport]) -> str:

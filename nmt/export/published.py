@@ -19,7 +19,7 @@ from nmt.config.section import DEEPEST, WIDEST
 from nmt.config.tokenizer import MOST_SUBWORDS
 from nmt.corpus.text.languages import two_letters
 from nmt.corpus.tokenizers.subwords import LARGEST_MODEL
-from nmt.errors import UserError
+from nmt.errors import UserError, one_line
 from nmt.files.json_files import first_problem
 from nmt.files.small_files import read_small
 
@@ -126,6 +126,15 @@ def reading(path: Path, otherwise: str, *errors: type[Exception]) -> Iterator[No
         raise damaged(path, otherwise) from None
 
 
+def require_within_file(path: Path, name: str, size: int, file_size: int) -> None:
+    """Raise `UserError` for an array that claims more bytes than the file that holds it has."""
+    if size > file_size:
+        raise damaged(
+            path,
+            f"{one_line(name)[:50]} claims {size:,} bytes, more than the {file_size:,} of its file",
+        )
+
+
 def other_model(file: Path, reasons: str) -> UserError:
     """Return the error for a model of another architecture."""
     return UserError(
@@ -136,6 +145,8 @@ def other_model(file: Path, reasons: str) -> UserError:
 
 def read_pieces(path: Path) -> Any:
     """Read a SentencePiece model; raises `UserError` unless it is one of subwords."""
+    if not path.exists() and path.with_suffix(".bpe").is_file():
+        raise other_model(path.with_suffix(".bpe"), "it has BPE files instead of SentencePiece's")
     # protobuf's errors have no public base class.
     with reading(path, "not a SentencePiece model", Exception):
         model = ModelProto.FromString(read_small(path, LARGEST_MODEL))

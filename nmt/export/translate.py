@@ -17,6 +17,7 @@ CTranslate2, restore capitals, and fill in the replaced words.
 
 import io
 import json
+import logging
 import os
 import re
 import sys
@@ -24,7 +25,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache, partial
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import ctranslate2
 import sentencepiece
@@ -47,8 +48,17 @@ from nmt.corpus.text.placeholders import PlaceholderRules, count_missing_placeho
 from nmt.corpus.text.target_words import TARGET_WORDS, TargetWords
 from nmt.special_tokens import SPECIALS, SUPPRESSED
 
+_LOG = logging.getLogger("translate.py")
 LINES_AT_A_TIME = 1_000
 SENTENCE = re.compile(r".+?(?:(?<=[.!?…])(?<!\b[Mm]r\.)(?<!\b[Mm]rs\.)(?<!\b\w\.)\s+|$)", re.DOTALL)
+
+
+class _Found(NamedTuple):
+    """A translation, the number of its parts, and whether the length limit cut none of them."""
+
+    text: str
+    parts: int
+    complete: bool
 
 
 class Translator:
@@ -84,9 +94,10 @@ class Translator:
             restore = partial(restore_capitals, **_read(folder / "casing.json"))
         self._splitter = Splitter(rules, self._encode, knows, self._segment, replaced, restore)
 
-    def translate(self, lines: Sequence[str]) -> list[str]:
+    def translate(self, lines: Sequence[str], first: int = 1) -> list[str]:
         """Return the translation of each line, which must not contain line breaks.
 
+        Warns of lines that were divided or cut off. first: the number of the first line
         Raises `TypeError` for a single string.
         """
         if isinstance(lines, str):  # a sequence, too: of characters
@@ -96,16 +107,22 @@ class Translator:
         parts = [[self._splitter.parts(sentence) for sentence in line] for line in cut]
         found = iter(self._search([part for line in parts for each in line for part in each]))
         translations = []
-        for sentences, line in zip(cut, parts, strict=True):
-            text = ""
+        for number, (sentences, line) in enumerate(zip(cut, parts, strict=True), first):
+            text, pieces = "", []
             for sentence, each in zip(sentences, line, strict=True):
                 start = len(sentence) - len(sentence.lstrip())
                 end = len(sentence.rstrip())
-                translated = " ".join(filter(None, (next(found) for _ in each)))
+                own = [next(found) for _ in each]
+                pieces += own
+                translated = _joined(own)
                 text += sentence[:start]
                 text += translated if each else self._splitter.tidy(sentence)
                 text += sentence[max(start, end) :]
             translations.append(text.strip())
+            if (count := sum(piece.parts for piece in pieces)) > sum(map(bool, line)):
+                _LOG.warning(f"line {number}: unusually long, translated in {count} parts")
+            if not all(piece.complete for piece in pieces):
+                _LOG.warning(f"line {number}: translation truncated; see max_length_factor")
         return translations
 
     # ------------------------------------------------------------------------------ before a search
@@ -132,23 +149,25 @@ class Translator:
 
     # ------------------------------------------------------------------------------------- a search
 
-    def _search(self, parts: Sequence[Part]) -> list[str]:
+    def _search(self, parts: Sequence[Part]) -> list[_Found]:
         """Translate parts; divide those whose translations have unusual lengths."""
         translations = []
-        for part, tokens in zip(parts, self._best(parts), strict=True):
+        for part, (tokens, complete) in zip(parts, self._best(parts), strict=True):
             halves = [part]
             if not self.rules.in_proportion(len(part.tokens), len(tokens)):
                 halves = self._splitter.divide(part)
             if len(halves) > 1:
-                translations.append(" ".join(filter(None, self._search(halves))))
+                again = self._search(halves)
+                count, whole = sum(x.parts for x in again), all(x.complete for x in again)
+                translations.append(_Found(_joined(again), count, whole))
             else:
                 text = self._splitter.write(part, self._decode(tokens))
-                translations.append(surround(part, text))
+                translations.append(_Found(surround(part, text), 1, complete))
         return translations
 
-    def _best(self, parts: Sequence[Part]) -> list[list[str]]:
-        """Return the tokens of the best translations, batched by equal length."""
-        found: list[list[str]] = [[] for _ in parts]
+    def _best(self, parts: Sequence[Part]) -> list[tuple[list[str], bool]]:
+        """Return the tokens of the best translations, and whether each is complete."""
+        found: list[tuple[list[str], bool]] = [([], True) for _ in parts]
         for length in sorted({len(part.tokens) for part in parts}):
             chosen = [i for i, part in enumerate(parts) if len(part.tokens) == length]
             limit = int(length * self.settings["max_length_factor"])
@@ -166,7 +185,8 @@ class Translator:
                 return_scores=True,
             )
             for i, result in zip(chosen, results, strict=True):
-                found[i] = self._choose(result, limit, parts[i])
+                tokens = self._choose(result, limit, parts[i])
+                found[i] = tokens, len(tokens) < limit
         return found
 
     def _choose(self, result: Any, limit: int, part: Part) -> list[str]:
@@ -205,6 +225,10 @@ class Translator:
         return join_words(text) if self.settings["whitespace_as_suffix"] else text
 
 
+def _joined(found: Sequence[_Found]) -> str:
+    return " ".join(filter(None, (each.text for each in found)))
+
+
 def _read(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
@@ -222,7 +246,8 @@ def main(texts: Iterable[str]) -> None:
         sys.exit(2)
     translator = Translator()
     for start in range(0, len(lines), LINES_AT_A_TIME):
-        for translation in translator.translate(lines[start : start + LINES_AT_A_TIME]):
+        some = lines[start : start + LINES_AT_A_TIME]
+        for translation in translator.translate(some, start + 1):
             print(translation.translate(SEPARATORS))  # one line, for any reader
     sys.stdout.flush()
 

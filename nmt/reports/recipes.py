@@ -2,7 +2,8 @@
 
 More pairs allow a larger model, if there is time for several epochs. The fewer the epochs, the less
 dropout. docs/your-data.md has the measurements behind these rules. For fine-tuning, the model is
-that of a run, and only data, training and decoding are chosen.
+that of a run, and only data, training and decoding are chosen; see docs/public-models.md, and
+docs/lab/2026-11-ablations.md for measurements.
 """
 
 import json
@@ -20,9 +21,11 @@ from nmt.config.model import ModelConfig
 from nmt.config.yaml_files import written
 from nmt.corpus.sources.paths import expanded, ignoring_os_errors
 from nmt.corpus.sources.registry import likely_source, open_corpus
+from nmt.corpus.text.languages import base_language
 from nmt.decoding.engines.ctranslate2 import threads
 from nmt.errors import UserError, escape_terminal
 from nmt.progress import with_progress
+from nmt.reports.summaries import count_stored
 from nmt.runs.folder import RunFolder
 from nmt.training.fine_tuning import LOW_PEAK
 
@@ -32,7 +35,9 @@ _FEWEST_EPOCHS = 7  # with fewer, a smaller model learns more in the same time
 _OVERFITTING = 50  # epochs; from this number on, a small corpus needs strong dropout
 _LITTLE_DROPOUT = 0.1
 _MOST_EPOCHS = 20  # of fine-tuning
+_LARGE = 50_000_000  # parameters; with 4,096 tokens a batch, training takes more than 3 GB
 _FEWEST_UPDATES, _VALIDATIONS = 20, 10  # between validations; about how many of them
+_NO_TAG = "CHOOSE"
 _FORMATS = {
     "tsv": "English TAB other language on each line; or source TAB target",
     "table": "Parquet, JSON, CSV or Arrow; data.columns: [SOURCE, TARGET] names columns",
@@ -130,8 +135,9 @@ def recommend_fine_tuning(corpus: Path, minutes: float, device: str, run: RunFol
     speed = _speed(config.model)
     tokens = 60 * minutes * speed * threads() if device == "cpu" else float("inf")
     epochs = tokens / text.target_tokens
-    batch_tokens = 1024 if text.pairs <= _SIZES[0].pairs else 4096
-    updates = int(min(tokens, _MOST_EPOCHS * text.target_tokens) / batch_tokens)
+    update_tokens = 1024 if text.pairs <= _SIZES[0].pairs else 4096
+    parts = 2 if update_tokens > 2048 and (count_stored(run) or 0) > _LARGE else 1
+    updates = int(min(tokens, _MOST_EPOCHS * text.target_tokens) / update_tokens)
     every = max(_FEWEST_UPDATES, min(200, updates // _VALIDATIONS))
     peak = min(LOW_PEAK, config.training.learning_rate)
     decoding = [
@@ -155,7 +161,9 @@ training:
   epochs: {_MOST_EPOCHS}              # max_minutes and patience end it sooner
   max_minutes: {minutes:g}
   patience: 5             # validations without improvement
-  batch_tokens: {batch_tokens}
+  batch_tokens: {update_tokens // parts}
+  accumulate: {parts}           # batches per update
+  label_smoothing: {config.training.label_smoothing:g}
   learning_rate: {peak:g}   # a higher one soon destroys what the model has learned
   warmup_updates: {every}
   validate_updates: {every}
@@ -164,15 +172,20 @@ training:
 
 
 def _corpus_of(corpus: Path, text: "_Text", data: DataConfig) -> str:
-    """Return the fields of the corpus, with a tag for a model that needs one."""
+    """Return the fields of the corpus, with a tag for a model that needs one.
+
+    If not exactly one of its tags is the target language, the tag is one that training refuses.
+    """
     if not data.imported_tags:
         return f"{text.source_line}\n  path: {_quoted(corpus)}"
+    fitting = [tag for tag in data.imported_tags if base_language(tag) == data.target_language]
+    tag = fitting[0] if len(fitting) == 1 else f"{_NO_TAG}   # replace it by one of these"
     return f"""\
   corpora:                # the tag is the target language of the pairs; the model knows
 {_listed(data.imported_tags)}
     - {text.source_line.strip()}
       path: {_quoted(corpus)}
-      tag: {data.imported_tags[0]}"""
+      tag: {tag}"""
 
 
 def _listed(tags: Sequence[str]) -> str:

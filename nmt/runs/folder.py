@@ -23,7 +23,7 @@ pictures/                what `nmt plot` has drawn
 tensorboard/             logs for TensorBoard, if training.tensorboard is set
 ctranslate2/             the model in CTranslate2's format, one folder per kind of weights
 exported/                what `nmt export` wrote
-README.md                the model card of an imported model
+README.md, LICENSE       the model card and licence of an imported model, also after fine-tuning
 """
 
 import json
@@ -70,6 +70,7 @@ LOCK = ".lock"
 HEADER = "run.json"
 REPORT = "report.json"
 CARD = "README.md"
+LICENCE = "LICENSE"
 # The run's own files, written only while it is held.
 _FORMER_WEIGHTS: dict[Weights, str] = {
     "ema": "averaged",

@@ -13,7 +13,7 @@ from nmt.config.choices import Weights
 from nmt.corpus.sources.download import cache_folder
 from nmt.errors import UserError, is_full_disk, missing_extra, one_line, unwritable, writing
 from nmt.files.locks import locked
-from nmt.runs.folder import HUB
+from nmt.runs.folder import CARD, HUB, LICENCE
 
 RUN_FILES = [
     *("run.json", "config.yaml", "metrics.jsonl"),
@@ -69,7 +69,7 @@ def _import(address: str, folder: Path, run: Path) -> None:
     try:
         require_marian(folder)
         for name in WEIGHTS:
-            _download(address, [name, "README.md"])
+            _download(address, [name, CARD, LICENCE])
             if (folder / name).is_file():
                 break
         import_run(folder, run, address)

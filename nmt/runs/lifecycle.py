@@ -12,7 +12,7 @@ from nmt.corpus.preparing.manifest import require_manifest, run_files
 from nmt.errors import UserError
 from nmt.files.output_files import replacing
 from nmt.runs.finding import RUNS
-from nmt.runs.folder import HEADER, LOCK, REPORT, RunFolder, is_header_of_nmt
+from nmt.runs.folder import CARD, HEADER, LICENCE, LOCK, REPORT, RunFolder, is_header_of_nmt
 
 _DELETED = ".nmt-deleted"  # ending of the hidden folder in which a run is deleted
 
@@ -72,7 +72,17 @@ def create_run(path: Path, config: Config, prepared: PreparedData) -> RunFolder:
     if require_manifest(run.data).fingerprint != prepared.fingerprint:
         raise UserError(f"{prepared.folder}: was prepared again meanwhile; train again")
     run.write_config(config)
+    former = config.training.initial_weights
+    if former:
+        copy_card(former.parent, run.path)
     return run
+
+
+def copy_card(folder: Path, to: Path) -> None:
+    """Copy the model card and the licence of a model, which whatever is made of it must keep."""
+    for name in (CARD, LICENCE):
+        if (folder / name).is_file():
+            shutil.copyfile(folder / name, to / name)
 
 
 def discard_beginning(run: RunFolder) -> None:

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Literal, NamedTuple
 
 from nmt.corpus.text.mnemonics import find_mnemonic, place_for_mnemonic
-from nmt.corpus.text.placeholders import replace_codes
+from nmt.corpus.text.placeholders import TEMPLATE_FIELD, replace_codes
 from nmt.serve.formatting import Formatted, Part
 from nmt.special_tokens import PLACEHOLDERS
 
@@ -15,9 +15,8 @@ _MOST_OPEN = 50  # pairs of tags within one another
 _OBJECT = "\ufffc"  # in place of an object in the text to translate
 _FIELD_OR_TAG = re.compile(
     r"(?P<tag><(?P<closes>/?)(?P<name>[A-Za-z][\w-]*)(?![\w-])[^<>]*?(?P<empty>/?)>)"
-    r"|%%|%(?:\(\w+\)|\d+\$)?[-+#0]*(?![-+#0])\d*(?:\.\d+)?(?:hh?|ll?|[jztL])?[diouxXeEfgGcsp@](?!\w)"
-    r"|(?<![\d%])%L?[1-9]\d?(?![\w%])|%[A-Za-z_]\w{0,40}%"
-    r"|\{\{[^{}\n]{0,80}\}\}|[$#]?\{[^{}\n]{0,80}\}|(?<![\w@!%])[@!%][a-z]\w*(?![.%\w])"
+    rf"|%%|{TEMPLATE_FIELD}|(?<![\d%])%L?[1-9]\d?(?![\w%])|%[A-Za-z_]\w{{0,40}}%"
+    r"|(?<![\w@!%])[@!%][a-z]\w*(?![.%\w])"
 )
 _VOID = frozenset({"br", "hr", "img", "input", "wbr"})
 

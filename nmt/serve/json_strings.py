@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from nmt.corpus.text.placeholders import TEMPLATE_FIELD
 from nmt.serve.errors import ApiError
 from nmt.serve.formatting import Formatted, has_letters
 
@@ -13,10 +14,7 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]')
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _KEY = re.compile(r"\s*:")
 # Of i18next, Vue, React and Angular, of printf, Python and .NET.
-_PLACEHOLDER = re.compile(
-    r"\{\{[^{}]*\}\}|\$\{[^{}]*\}|%?\{[^{}]*\}|\$t\([^()]*\)|%%|<\d+/?>|</\d+>"
-    r"|%(?:\d+\$|\(\w+\))?[-+0#]*(?![-+0#])\d*(?:\.\d+)?(?:l{0,2}[dufs]|[xgec@])(?![^\W\d_])"
-)
+_PLACEHOLDER = re.compile(rf"{TEMPLATE_FIELD}|%%|<\d+/?>|</\d+>")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _CHOICE = re.compile(r"\{\s*\w+\s*,\s*(?:plural|select|selectordinal)\s*,")
 # An address, a path, an identifier, a color, a date: no text.

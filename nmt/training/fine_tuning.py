@@ -43,11 +43,13 @@ def config_from(
 ) -> Config:
     """Return the configuration for fine-tuning a run.
 
-    given: provides data, training and decoding; None: the run's own. Model, tokenizer and text
-    processing are those of the run. The peak learning rate is at most `LOW_PEAK` and at most the
-    run's, unless overridden. mix: share of each batch that is drawn from the run's original corpus
+    given: provides data, training and, unless it lacks this section, decoding; None: the run's own.
+    Model, tokenizer and text processing are those of the run. The peak learning rate is at most
+    `LOW_PEAK` and at most the run's, unless overridden. mix: share of each batch that is drawn from
+    the run's original corpus
 
-    Raises `UserError` if the weights do not exist or `given` names other languages.
+    Raises `UserError` if the weights do not exist, or if `given` names other languages, or tags
+    that an imported model does not know.
     """
     if not run.weights(weights).is_file():
         raise no_such_weights(run.weights(weights))
@@ -60,6 +62,13 @@ def config_from(
     corpora = [each for each in overrides if each.partition("=")[0] in _CORPUS_FIELDS]
     others = [each for each in overrides if each not in corpora]
     base = override_config(given or former, corpora, f"--from {run.path}")
+    known = former.data.imported_tags
+    for part in base.data.corpora if known else ():
+        if part.tag not in (None, *known):
+            raise UserError(
+                f"{base.origin.file}: data.corpora: tag {part.tag}: unknown to {run.address}; "
+                f"expected one of {', '.join(known)}"
+            )
     data = base.data.model_copy(
         update={
             name: getattr(former.data, name)
@@ -78,8 +87,10 @@ def config_from(
             ),
         }
     )
+    decoding = former.decoding.model_copy(update={"glossary": run.glossary})
     config = base.model_copy(
         update={
+            "decoding": given.decoding if given and sets_decoding(given) else decoding,
             "data": data,
             "tokenizer": former.tokenizer.model_copy(update={"run": run.path}),
             "model": former.model,
@@ -91,6 +102,11 @@ def config_from(
     options += ["--mix", f"{mix:g}"] if mix is not None else []
     origin = replace(base.origin, fine_tuning=shlex.join(options))
     return override_config(config.with_origin(origin), others, f"--from {run.path}")
+
+
+def sets_decoding(given: Config) -> bool:
+    """Return whether a configuration file has the section `decoding`; otherwise, the run's fits."""
+    return "decoding" in given.model_fields_set
 
 
 def _mixed(new: DataConfig, run: RunFolder, share: float) -> DataConfig:

@@ -256,6 +256,8 @@ app.main()
         ["augment", "run", "--input", "a", "--input", "b", "-o", "c"],
         ["plot", "training", "--output", "a", "--output", "b"],
         ["config", "new", "sample", "--minutes", "1", "--minutes", "2"],
+        ["config", "show", "--set", "training.seed=1", "--set", "training.seed=2"],
+        ["translate", "--set", "decoding.seed=1", "--set", "decoding.seed = 1", "Hi."],
     ],
 )
 def test_a_repeated_option_that_takes_one_value_is_refused(arguments: list[str]) -> None:

@@ -351,6 +351,16 @@ def test_a_glossary_prescribes_translations_and_tells_what_it_could_not_place(
     assert_refused(*arguments, "Ben swims often.", message="terms.tsv: line 1")
 
 
+def test_why_a_term_could_not_be_placed_is_told(
+    trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nmt.decoding.translator.Translator.unwritable", lambda self, terms: ["ę"])
+    Path("terms.tsv").write_text("Ben\tBęn\n", encoding="utf-8")
+    arguments = ["translate", "--run", trained_run.path, "--glossary", "terms.tsv"]
+    done = nmt(*arguments, "--set", "decoding.temperature=1e-3", "Ben swims often.")
+    assert "Ben → Bęn; the model does not know ę" in text(done.stderr)
+
+
 def test_what_stands_in_the_memory_is_not_translated(trained_run: RunFolder) -> None:
     Path("memory.tsv").write_text("Ben swims often.\tBen geht schwimmen.\n")
     arguments = ["translate", "--run", trained_run.path, "--memory", "memory.tsv"]

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from nmt.cli.writing import format_translations
+from nmt.decoding.translator import Translation
+
 _WRITE = """
 import sys
 from pathlib import Path
@@ -30,3 +33,26 @@ def test_standard_output_by_name_keeps_what_else_is_redirected_there(
             subprocess.run(command, stdout=redirected, cwd=tmp_path, check=True)
     once = "scores before\nAnna singt heute.\nscores after\n"
     assert (tmp_path / "out.txt").read_text() == once * 2
+
+
+@pytest.mark.parametrize(
+    ("translation", "warning"),
+    [
+        (Translation("Anna", 0), []),
+        (Translation("Anna", 0, parts=2), ["unusually long, translated in 2 parts"]),
+        (
+            Translation("Anna", 0, complete=False),
+            ["translation truncated; see decoding.max_length_factor"],
+        ),
+        (
+            Translation("Anna", 0, in_proportion=False),
+            ["the length of the translation is unusual; words may be missing"],
+        ),
+    ],
+)
+def test_a_translation_that_may_lack_words_comes_with_a_warning(
+    translation: Translation, warning: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    sound = Translation("Ben", 0)
+    assert list(format_translations(iter([[sound], [translation]]), None)) == ["Ben", "Anna"]
+    assert caplog.messages == [f"line 2: {each}" for each in warning]

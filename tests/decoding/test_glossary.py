@@ -42,9 +42,32 @@ def test_further_columns_that_are_no_forms_are_comments(tmp_path: Path) -> None:
     ]
 
 
+def test_further_columns_with_as_many_words_are_forms(tmp_path: Path) -> None:
+    content = (
+        "go\tgehen\tging\tto move\ngood\tgut\tbesser|am besten\n"
+        "unpaid bill\toffene Rechnung\tunbezahlte Rechnung\tnoun\nlog in\tanmelden|meldet an\n"
+    )
+    assert read(tmp_path, "a.tsv", content) == [
+        Term("go", ("gehen", "ging")),
+        Term("good", ("gut", "besser", "am besten")),
+        Term("unpaid bill", ("offene Rechnung", "unbezahlte Rechnung")),
+        Term("log in", ("anmelden", "meldet an")),
+    ]
+
+
 def test_a_csv_file_may_have_a_header_and_languages(tmp_path: Path) -> None:
-    content = 'source,target\n"bill, unpaid",offene Rechnung,en,de\n'
-    assert read(tmp_path, "deepl.csv", content) == [Term("bill, unpaid", ("offene Rechnung",))]
+    content = 'source,target\n"bill, unpaid",offene Rechnung,en,de\ndraft,Entwurf,EN-US,de\n'
+    assert read(tmp_path, "deepl.csv", content) == [
+        Term("bill, unpaid", ("offene Rechnung",)),
+        Term("draft", ("Entwurf",)),
+    ]
+
+
+def test_other_further_columns_of_a_csv_file_are_no_languages(tmp_path: Path) -> None:
+    content = "draft,Entwurf,Entwürfe,de\nsketch,Entwurf,Entwürfe,Entwurfes\n"
+    [draft, sketch] = read(tmp_path, "a.csv", content)
+    assert "Entwürfe" in draft.targets
+    assert sketch.targets == ("Entwurf", "Entwürfe", "Entwurfes")
 
 
 @pytest.mark.parametrize(
@@ -73,7 +96,12 @@ def test_a_tbx_file_has_concepts(tmp_path: Path, entry: str, language: str) -> N
         ("a.tsv", "bill\t|\n", "line 1"),
         ("a.tsv", f"bill\t{'x' * 300}\n", "line 1"),
         ("a.tsv", "bill\tRechnung\nBill\tGesetz\n", "line 2"),
-        ("a.csv", f"bill,{'x' * 200_000}\n", "a.csv"),
+        ("a.tsv", "bill\tRechnung\nrelease\tFreigabe\t!Freigabe\n", r"\(line 2\)"),
+        ("a.tsv", "release\t!Version\nRelease\tFreigabe|Version\n", r"\(line 1 and line 2\)"),
+        ("a.tsv", "Acme\t=\nbill\tRechnung\nAcme\t!Acme\n", r"\(line 1 and line 3\)"),
+        ("a.csv", 'bill,"Rech-\nnung"\n\nrelease\n', "line 4"),
+        ("a.csv", "bill,Rechnung,en,de\nEntwurf,draft,de,en\n", "line 2 translates from de to en"),
+        ("a.csv", f"bill,Rechnung\nbill,{'x' * 200_000}\n", r"a\.csv: line 2"),
         ("a.tsv", "# nothing\n", "a.tsv"),
         ("a.tbx", "<!DOCTYPE a [<!ENTITY b 'c'>]><a/>", "a.tbx"),
     ],
@@ -82,6 +110,55 @@ def test_faulty_files_are_refused(tmp_path: Path, name: str, content: str, place
     with pytest.raises(UserError, match=place) as caught:
         read(tmp_path, name, content)
     assert "\n" not in str(caught.value)
+
+
+def tbx(*concepts: str) -> str:
+    return f"<martif>{''.join(f'<termEntry>{each}</termEntry>' for each in concepts)}</martif>"
+
+
+def in_english(*terms: str) -> str:
+    return f'<langSet xml:lang="en">{"".join(f"<tig>{term}</tig>" for term in terms)}</langSet>'
+
+
+def in_german(*terms: str) -> str:
+    return in_english(*terms).replace('"en"', '"de"')
+
+
+def test_the_entries_of_a_tbx_file_are_numbered(tmp_path: Path) -> None:
+    bill = in_english("<term>bill</term>", "<term>invoice</term>")
+    content = tbx(
+        bill + in_german("<term>Rechnung</term>"),
+        in_english("<term>y</term>"),
+        bill + in_german("<term>Gesetz</term>"),
+    )
+    with pytest.raises(UserError, match=r"entry 3 translates bill as Gesetz, but entry 1 as"):
+        read(tmp_path, "a.tbx", content)
+
+
+@pytest.mark.parametrize(
+    "status",
+    [
+        '<termNote type="administrativeStatus">deprecatedTerm-admn-sts</termNote>',
+        '<termNote type="administrativeStatus">supersededTerm-admn-sts</termNote>',
+        "<min:administrativeStatus>deprecatedTerm-admn-sts</min:administrativeStatus>",
+    ],
+)
+def test_obsolete_terms_of_a_tbx_file_are_forbidden(tmp_path: Path, status: str) -> None:
+    source = in_english(f"<term>release</term>{status}")
+    preferred = "<termNote type='administrativeStatus'>preferredTerm-admn-sts</termNote>"
+    target = in_german(
+        f"<term>Freigabe</term>{status}",
+        f"<term>Version</term><termNote type='partOfSpeech'>noun</termNote>{preferred}",
+    )
+    content = tbx(source + target).replace("<martif>", "<martif xmlns:min='min'>")
+    assert read(tmp_path, "a.tbx", content) == [
+        Term("release", ("Version",), forbidden=("Freigabe",))
+    ]
+
+
+def test_a_cell_may_have_several_lines(tmp_path: Path) -> None:
+    content = 'unpaid bill,"offene\nRechnung"\n'
+    assert read(tmp_path, "a.csv", content) == [Term("unpaid bill", ("offene Rechnung",))]
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
@@ -111,19 +188,38 @@ def test_verbs_are_found_in_their_forms() -> None:
     ]
 
 
+def test_verbs_with_particles_are_found_in_their_forms() -> None:
+    made = glossary("log in\tsich anmelden", "check-in\tCheck-in", "set up\tEinrichtung")
+    text = "I logged in, he logs in: logging in without a checking-in. Sets up?"
+    assert found(made, text) == ["logged in", "logs in", "logging in"]
+
+
+def test_irregular_forms_of_verbs_are_found() -> None:
+    made = glossary("write\tverfassen", "go out\tBescheid geben", "found\tgründen", "find\tfinden")
+    text = "She wrote what is written. They went out and found it."
+    assert found(made, text) == ["wrote", "written", "went out", "found"]
+    assert made.find("We found it.")[0].term.source == "found"
+
+
+def test_irregular_forms_of_other_words_are_not_found() -> None:
+    assert found(glossary("good\tgut", "find\tFund"), "It is better; she found it.") == []
+
+
 def test_the_longest_of_overlapping_terms_is_found() -> None:
     made = glossary("release\tVersion", "release note\tHinweis", "note\tNotiz")
     assert found(made, "release notes, a note, release") == ["release notes", "note", "release"]
 
 
 def test_capitals_inside_a_term_must_agree() -> None:
-    made = glossary("IT\tEDV", "iPad\tTablet", "US-President\tUS-Präsident")
+    made = glossary("IT\tEDV", "iPad\tTablet", "US-President\tUS-Präsident", "US\tUSA")
     assert found(made, "it is an ipad") == []
+    assert found(made, "It is raining on Ipads and us. Us?") == []
     assert found(made, "IT bought two iPads for the US-President") == [
         "IT",
         "iPads",
         "US-President",
     ]
+    assert found(made, "IT IS FOR THE US") == ["IT", "US"]
 
 
 def test_terms_may_have_punctuation() -> None:

@@ -1,9 +1,10 @@
+import sys
 from pathlib import Path
 
 import pytest
 
 from nmt.decoding import inflection
-from nmt.decoding.inflection import english_forms, english_number, german_forms
+from nmt.decoding.inflection import english_forms, english_lemma, english_number, german_forms
 from nmt.decoding.noun_table import NounTable
 
 from .test_noun_table import write_table
@@ -12,6 +13,7 @@ from .test_noun_table import write_table
 @pytest.fixture(autouse=True)
 def without_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inflection, "noun_table", lambda: None)
+    english_lemma.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -41,6 +43,12 @@ def test_english_verbs_have_further_forms(word: str, forms: set[str]) -> None:
     assert forms <= set(english_forms(word, verb=True))
 
 
+def test_irregular_english_forms_need_a_dictionary(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert english_lemma("wrote") == "write"
+    monkeypatch.setitem(sys.modules, "simplemma", None)
+    assert english_lemma("went") == "went"
+
+
 @pytest.mark.parametrize(
     ("term", "forms"),
     [
@@ -60,6 +68,29 @@ def test_german_terms_have_their_inflected_forms(term: str, forms: set[str]) -> 
     found = german_forms(term)
     assert found[0] == term
     assert forms <= set(found)
+
+
+WORDS = frozenset(
+    ["angemeldet", "anmeldet", "bestätigt", "freigegeben", "freizugeben", "gegeben", "schnellste"]
+)
+
+
+@pytest.mark.parametrize(
+    ("term", "forms"),
+    [
+        ("freigeben", ["freigegeben", "freizugeben"]),
+        ("erneut bestätigen", ["erneut bestätigt"]),
+        ("sich anmelden", ["sich angemeldet", "sich anmeldet"]),
+        ("speichern", []),  # the text lacks its forms
+        ("herunterladen", []),
+        ("offen", ["offene", "offenem", "offenen", "offener", "offenes"]),
+        ("schnell", ["schnelle", "schnellem", "schnellen", "schneller", "schnelles"]),
+    ],
+)
+def test_forms_of_verbs_are_those_of_a_text(term: str, forms: list[str]) -> None:
+    first, *others = german_forms(term, words=WORDS)
+    assert first == term
+    assert sorted(others) == forms
 
 
 @pytest.mark.parametrize("term", ["Qwrtz", "PMR", "v2", "-", "a"])

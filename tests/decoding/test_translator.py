@@ -752,6 +752,19 @@ def test_a_translation_without_a_term_is_searched_again_for_its_forms(subwords, 
     assert {subwords.target.decode(ids) for ids in forms} == {"Bücher", "Büchern"}
 
 
+def test_forms_of_verbs_are_those_of_the_training_text(subwords, translator):
+    plain, bound = says(subwords, "Ben liest."), says(subwords, "Ben hat gesungen.")
+    known = TargetWords(["singen", "gesungen", "sang"])
+    made = translator(subwords, search=plain, pytorch=bound, target_words=known)
+
+    [found] = with_terms(made, "sing\tsingen").translate(["Ben sings."])
+
+    assert not found.missing_terms
+    [(_, constraints)] = bound.asked
+    [[forms]] = constraints.phrases
+    assert {"singen", "gesungen", "sang"} <= {subwords.target.decode(ids) for ids in forms}
+
+
 def test_a_translation_with_a_form_of_the_term_is_kept(subwords, translator):
     texts = ["Ben liest.", "Ben liest Bücherei.", "Ben mag Bücher."]
     search, bound = says(subwords, *texts), says(subwords)
@@ -842,6 +855,14 @@ def test_a_term_that_could_not_be_placed_is_told(subwords, translator):
     [found] = made.translate(["Ben reads a book."])
 
     assert [str(term) for term in found.missing_terms] == ["book → Buch"]
+
+
+def test_what_the_model_cannot_write_of_a_term_is_told(subwords, words, tmp_path, translator):
+    letters = with_placeholders(tmp_path, kind="char", byte_fallback=False)
+    terms = parse_glossary("a\tłiest\nb\tAnna liest ö\nc\t!x", ("en", "de")).terms
+    assert translator(words).unwritable(terms) == ["łiest", "ö"]
+    assert translator(letters).unwritable(terms) == ["ł", "ö"]
+    assert translator(subwords).unwritable(terms) == []  # it spells them as bytes
 
 
 def test_a_term_that_is_a_hidden_word_replaces_its_placeholder(carrying, translator):

@@ -156,7 +156,11 @@ def test_concurrent_exports_do_not_interfere(
     ],
 )
 def test_the_exported_program_translates_like_nmt_without_importing_it(
-    changes: list[str], toy_corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    changes: list[str],
+    toy_corpus: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     """200 lines with capitals, unknown names and unusual spaces; some are empty or too long."""
     monkeypatch.chdir(tmp_path)
@@ -181,7 +185,10 @@ def test_the_exported_program_translates_like_nmt_without_importing_it(
     lines = [*odd, " ".join(sources[:5]), *(line.upper() for line in sources[5:20]), *sources][:200]
     ours = load_translator(run, device="cpu", engine="ctranslate2", compute_type="float32")
     reference = lines.index("Anna sings.[1] Ben reads.")
+    caplog.clear()
     expected = list(format_translations(ours.stream(lines), None))
+    warnings = [each for each in caplog.messages if "unusually long" in each or "trunc" in each]
+    assert warnings
     assert len(set(expected)) > 100
     for missing in (["nmt"], ["nmt", "sentencex"]):
         hide = f"import sys; sys.modules |= dict.fromkeys({missing}); "
@@ -202,6 +209,10 @@ def test_the_exported_program_translates_like_nmt_without_importing_it(
         if "sentencex" in missing:  # the simpler rule finds no sentence end at a reference number
             found[reference] = expected[reference]
         assert found == expected
+        if "sentencex" not in missing:
+            assert [each.partition(";")[0] for each in warnings] == [
+                each.partition(";")[0] for each in done.stderr.splitlines()
+            ]
 
 
 def test_the_exported_program_refuses_a_single_string_and_other_encodings(

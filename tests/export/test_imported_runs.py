@@ -1,6 +1,7 @@
 """Every command works with an imported run, or says in a line why it cannot."""
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -108,6 +109,22 @@ def test_an_export_translates_without_nmt(imported: RunFolder) -> None:
     assert text(done.stdout) == f"{PAIR[1]}\n"
 
 
+def exported(run: object, format_: str) -> str:
+    """Export a run; return the warnings."""
+    done = nmt("export", run, "--format", format_, "--output", f"for-{format_}")
+    assert done.returncode == 0, done.stderr
+    return text(done.stderr)
+
+
+def test_an_export_for_ctranslate2_cannot_choose_the_target_language(
+    multilingual: RunFolder, imported: RunFolder
+) -> None:
+    assert "exported without tags (--tag)" in exported(multilingual.path, "ctranslate2")
+    assert "tags" not in exported(multilingual.path, "transformers")
+    shutil.rmtree("for-ctranslate2")
+    assert "tags" not in exported(imported.path, "ctranslate2")
+
+
 def test_a_datastore_of_own_pairs(pairs: tuple[Path, ...], multilingual: RunFolder) -> None:
     run = import_run(make_model(), Path("runs/marian"))
     Path("mine.yaml").write_text(
@@ -162,7 +179,7 @@ def test_the_target_languages_are_listed(
     assert_refused(*unknown, message="cmn_Hans, deu")
 
 
-def test_settings_for_a_multilingual_model_name_a_target_language(
+def test_settings_for_a_multilingual_model_name_the_target_language(
     multilingual: RunFolder, pairs: tuple[Path, ...]
 ) -> None:
     given = ("--corpus", pairs[0], "--from", multilingual.path)
@@ -170,5 +187,17 @@ def test_settings_for_a_multilingual_model_name_a_target_language(
     limit = ("--set", "training.max_updates=1", "--set", "data.min_coverage=0")
     options = ("--config", "mine.yaml", "--run", "tuned", *limit)
     printed("train", "--from", multilingual.path, *options)
+    assert "tags" not in exported("tuned", "transformers")  # a token for each target language
     examples = RunFolder(Path("tuned")).examples("test")
-    assert {example.source[:1] for example in examples} == {"\ue011"}  # the first tag
+    assert {example.source[:1] for example in examples} == {"\ue012"}  # the second tag, deu
+
+
+def test_a_target_language_that_is_not_known_must_be_chosen(pairs: tuple[Path, ...]) -> None:
+    model = make_model(tokens=LANGUAGE_TOKENS, languages=("en", "mul"))
+    run = import_run(model, Path("runs/mul"))
+    recipe = printed("config", "new", "--corpus", pairs[0], "--from", run.path)
+    Path("mine.yaml").write_text(recipe, encoding="utf-8")
+    train = ("train", "--from", run.path, "--config", "mine.yaml")
+    assert_refused(*train, message="expected one of cmn_Hans, deu")
+    Path("mine.yaml").write_text(recipe.replace("tag: CHOOSE", "tag: deu"), encoding="utf-8")
+    assert "peak memory" in printed(*train, "--dry-run", "--set", "data.min_coverage=0")

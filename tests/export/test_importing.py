@@ -16,6 +16,7 @@ from nmt.decoding.loading import load_translator
 from nmt.errors import UserError
 from nmt.export.export import export_run
 from nmt.export.importing import import_run
+from nmt.export.model_card import model_card
 from nmt.reports.summaries import run_facts
 from nmt.runs.folder import RunFolder
 from nmt.training.fine_tuning import config_from
@@ -45,6 +46,7 @@ PUBLISHED: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     [
         ("unigram", False, {}),
         ("bpe", False, {"activation_function": "relu", "scale_embedding": False}),
+        ("bpe", False, {"tie_word_embeddings": False}),
         ("unigram", True, {}),
         ("unigram", True, {"tie_word_embeddings": False, "decoder_layers": 2}),
     ],
@@ -219,6 +221,14 @@ def test_target_languages_are_tags(kind: str) -> None:
     assert_refused("translate", "--run", run.path, "--tag", "fra", "Hi.", message="tag fra")
 
 
+def test_more_target_languages_than_tags_give_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    tokens = tuple(f">>x{number:04}<<" for number in range(1001))
+    run = import_run(make_model(tokens=tokens), Path("runs/marian"))
+    assert len(run.config.data.tags) == 1000
+    assert "1,001 target languages" in caplog.text
+    assert "x0000 to x0999" in caplog.text
+
+
 @pytest.mark.parametrize(("name", "changes", "generation"), PUBLISHED)
 def test_settings_as_published_models_have_them(
     name: str, changes: dict[str, Any], generation: dict[str, Any]
@@ -289,16 +299,18 @@ def test_it_is_fine_tuned_on_pairs_and_exported(corpus: Path) -> None:
     run = import_run(make_model(tokens=LANGUAGE_TOKENS), Path("runs/marian"))
     config = config_from(run, "best", load_config(corpus), [])
     assert config.training.learning_rate == 1e-4
+    assert config.decoding == run.config.decoding
     assert config.data.tags == ["cmn_Hans", "deu"]
     done = nmt("train", "--from", run.path, "--config", corpus, "--run", "runs/tuned")
     assert done.returncode == 0, done.stderr
+    assert b"model, tokenizer and decoding of runs/marian; data and training of" in done.stderr
     tuned = RunFolder(Path("runs/tuned"))
     assert tuned.weights("best").read_bytes() != run.weights("best").read_bytes()
     assert nmt("evaluate", "--run", tuned.path).returncode == 0
     export_run(tuned, "exported", format_="transformers")
     export_run(tuned, "converted")
     model = transformers.MarianMTModel.from_pretrained("exported")
-    assert model.generation_config.max_length == 64
+    assert model.generation_config.max_length == 48  # as in the original
 
 
 def test_what_needs_the_text_of_the_original_says_that_it_is_unknown(corpus: Path) -> None:
@@ -314,7 +326,9 @@ def test_what_needs_the_text_of_the_original_says_that_it_is_unknown(corpus: Pat
 
 
 def test_the_licence_and_the_card_stay_with_the_run(corpus: Path) -> None:
-    run = import_run(make_model(), Path("runs/marian"))
+    folder = make_model()
+    (folder / "LICENSE").write_text("Name the authors.")
+    run = import_run(folder, Path("runs/marian"))
     facts = run_facts(run)
     assert ("licence", "cc-by-4.0") in facts
     assert ("model card", str(run.path / "README.md")) in facts
@@ -323,6 +337,28 @@ def test_the_licence_and_the_card_stay_with_the_run(corpus: Path) -> None:
     assert "license: cc-by-4.0" in Path("exported/README.md").read_text()
     tuned = train(config_from(run, "best", load_config(corpus), []), "tuned")
     assert ("earlier corpus", "imported: train 0; cc-by-4.0") in run_facts(tuned)
+    assert (tuned.path / "README.md").read_bytes() == (folder / "README.md").read_bytes()
+    assert (tuned.path / "LICENSE").read_text() == "Name the authors."
+    assert "# A model" in model_card(tuned, "best", "")
+    export_run(tuned, "converted")
+    assert Path("converted/LICENSE").read_text() == "Name the authors."
+
+
+@pytest.mark.parametrize(
+    ("front", "licence"),
+    [
+        ('license: "cc-by-4.0"', "cc-by-4.0"),
+        ("license:\n- apache-2.0\n- cc-by-4.0", "apache-2.0, cc-by-4.0"),
+        ("license: {a: b}", ""),
+        ("license: [", ""),
+        ("language: en", ""),
+    ],
+)
+def test_the_licence_is_read_from_the_front_matter(front: str, licence: str) -> None:
+    folder = make_model()
+    (folder / "README.md").write_text(f"---\n{front}\n---\n# A model\n")
+    run = import_run(folder, Path("runs/marian"))
+    assert run.report["corpora"][0]["licence"] == licence
 
 
 # --------------------------------------------------------------------------------------- refusals
@@ -338,6 +374,20 @@ def test_weights_in_pytorchs_formats_are_read(archive: bool) -> None:
     torch.save(weights, file, _use_new_zipfile_serialization=archive)
     (folder / "model.safetensors").unlink()
     assert import_run(folder, Path("runs/bin")).weights("best").read_bytes() == before
+
+
+@pytest.mark.parametrize("archive", [True, False])
+def test_tensors_that_claim_more_than_their_file_are_refused(archive: bool) -> None:
+    folder = make_model()
+    weights = transformers.MarianMTModel.from_pretrained(folder).state_dict()
+    rows = len(weights["model.shared.weight"])
+    weights["model.shared.weight"] = torch.zeros(1).expand(rows, 10**6)  # one number, repeated
+    file = folder / "pytorch_model.bin"
+    torch.save(weights, file, _use_new_zipfile_serialization=archive)
+    (folder / "model.safetensors").unlink()
+    assert file.stat().st_size < 100_000
+    with pytest.raises(UserError, match=r"pytorch_model\.bin: .*model\.shared\.weight claims"):
+        import_run(folder, Path("runs/marian"))
 
 
 class _Evil:

@@ -147,6 +147,13 @@ def test_damaged_files_are_refused(file: str, content: bytes) -> None:
     assert not list(Path("runs").glob("*"))
 
 
+def test_models_with_bpe_files_are_refused() -> None:
+    folder = as_marian(make_model())
+    (folder / "source.spm").rename(folder / "source.bpe")
+    with pytest.raises(UserError, match=r"source\.bpe: nmt cannot import this model: it has BPE"):
+        import_run(folder, Path("runs/marian"))
+
+
 def test_pickled_arrays_are_not_executed() -> None:
     class Evil:
         def __reduce__(self) -> tuple[Any, ...]:
@@ -160,6 +167,29 @@ def test_pickled_arrays_are_not_executed() -> None:
     with pytest.raises(UserError, match=r"model\.npz"):
         import_run(folder, Path("runs/marian"))
     assert not Path("executed").exists()
+
+
+def test_arrays_that_claim_more_than_their_file_are_refused() -> None:
+    folder = as_marian(make_model())
+    with np.load(folder / "model.npz") as arrays:
+        content = dict(arrays)
+    del content["Wemb"]
+    np.savez(folder / "model.npz", **content)
+    with (
+        zipfile.ZipFile(folder / "model.npz", "a") as archive,
+        archive.open("Wemb.npy", "w") as file,
+    ):
+        header = {"descr": "<f4", "fortran_order": False, "shape": (60_000, 10**6)}
+        np.lib.format.write_array_header_1_0(file, header)
+    with pytest.raises(UserError, match=r"model\.npz: .*Wemb\.npy claims 240,000,000,"):
+        import_run(folder, Path("runs/marian"))
+
+
+def test_settings_that_unpack_to_too_much_are_refused() -> None:
+    folder = as_marian(make_model())
+    rewrite(folder, devices="0" * 600_000)
+    with pytest.raises(UserError, match=r"model\.npz: .*settings are larger than"):
+        import_run(folder, Path("runs/marian"))
 
 
 def test_weights_that_unpack_to_too_much_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Which weights are the best, and when training stops, on recorded and typical curves."""
+"""Which weights are the best, and when training stops, on typical curves."""
 
 from dataclasses import dataclass
 

@@ -1,6 +1,9 @@
 """Imported runs are served like others: languages are detected, and two runs swap directions."""
 
+import socket
 from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from starlette.testclient import TestClient
@@ -8,7 +11,8 @@ from starlette.testclient import TestClient
 from nmt.decoding.loading import load_translator
 from nmt.export.importing import import_run
 from nmt.serve.served_run import ServedRun
-from tests.marian_models import PAIRS, make_model
+from tests.cli.command_line import nmt
+from tests.marian_models import LANGUAGE_TOKENS, PAIRS, make_model
 
 pytest.importorskip("transformers")
 
@@ -49,3 +53,20 @@ def test_languages_are_detected_by_the_words_in_the_vocabularies(
         found = client.post("/detect", json={"q": text}).json()
         assert found[0]["language"] == language
         assert found[0]["confidence"] > 50
+
+
+def test_a_model_with_several_target_languages_gives_a_warning(
+    both: list[ServedRun], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def closed(sockets: list[socket.socket]) -> None:
+        for each in sockets:
+            each.close()
+
+    monkeypatch.setattr("nmt.serve.server.make_server", lambda *_: SimpleNamespace(run=closed))
+    folder = make_model(tokens=LANGUAGE_TOKENS, folder=tmp_path / "model")
+    run = import_run(folder, tmp_path / "several")
+    command = ("serve", "--port", 0, "--run", run.path, "--run", both[0].folder.path)
+    lines = nmt(*command).stderr.decode().splitlines()
+    [warning] = [line for line in lines if "target languages" in line]
+    assert "several: may write any" in warning
+    assert "cmn_Hans, deu" in warning

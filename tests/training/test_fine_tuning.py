@@ -64,6 +64,21 @@ def test_vocabularies_and_model_come_from_the_run_and_the_rest_from_the_configur
         assert (run.data / name).read_bytes() == (trained_run.data / name).read_bytes()
 
 
+def test_decoding_is_that_of_the_run_unless_the_file_sets_it(
+    trained_run: RunFolder, given: Config
+) -> None:
+    Path("terms.tsv").write_text("sings\tsingt\n")
+    former = RunFolder(Path(shutil.copytree(trained_run.path, "former")))
+    changes = ["decoding.length_penalty=1.5", "decoding.glossary=terms.tsv"]
+    former.write_config(override_config(former.config, changes, "former"))
+    Path("mine.yaml").write_text("data: {source: tsv, path: other.tsv}\n")
+    for silent in (load_config("mine.yaml"), None):
+        decoding = config_from(former, "best", silent, ["decoding.beam_size=7"]).decoding
+        assert (decoding.beam_size, decoding.length_penalty) == (7, 1.5)
+        assert decoding.glossary == Path("former/glossary.tsv")
+    assert config_from(former, "best", given, []).decoding == given.decoding
+
+
 def test_dropout_and_a_peak_lower_than_the_default_are_kept(
     trained_run: RunFolder, given: Config
 ) -> None:

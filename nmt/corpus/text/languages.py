@@ -82,6 +82,11 @@ def base_language(name: str) -> str:
     return _BY_NAME.get(base) or two_letters(base)
 
 
+def is_code(text: str) -> bool:
+    """Return whether this is the code of a known language, with or without a region."""
+    return two_letters(_REGION.split(text.strip().lower())[0]) in _THREE_LETTERS
+
+
 def writes_no_spaces(code: str) -> bool:
     """Return whether the language puts no spaces between words, as Chinese and Japanese."""
     return base_language(code) in _WITHOUT_SPACES

@@ -10,6 +10,7 @@ from typing import Literal
 
 from nmt.corpus.text.abbreviations import cover_abbreviations
 from nmt.corpus.text.placeholders import WORD, cover_codes
+from nmt.corpus.text.surroundings import LIST_SIGN
 from nmt.special_tokens import NUMBERS, PLACEHOLDERS, TAGS
 
 UnicodeForm = Literal["none", "NFC", "NFKC"]
@@ -111,8 +112,9 @@ def sentence_lengths(line: str, segment: Callable[[str], Sequence[str]]) -> list
     segment: cuts a text into sentences that add up to it, such as sentencex
     """
     # sentencex fails on unusual whitespace and lone surrogates; replacing them one for one
-    # preserves lengths. Addresses, codes and abbreviations are not cut.
+    # preserves lengths. Addresses, codes, abbreviations and list signs are not cut.
     plain = cover_codes(cover_abbreviations(_SURROGATE.sub("\ufffd", _SPACE.sub(" ", line))))
+    plain = LIST_SIGN.sub(lambda sign: sign[0].replace(".", "x"), plain)
     lengths: list[int] = []
     start = 0
     while start < len(plain):

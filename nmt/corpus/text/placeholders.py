@@ -24,13 +24,18 @@ _REPLACEABLE = re.compile(
     r"(?<![^\W\d_])(?!(?<=\w['’])(?i:s|t|re|ve|ll|d|m)\b)[^\W\d_]+(?![^\W\d_])"
     r"(?!(?<=[nN])['’][tT]\b)"
 )
-# Capitalized words in a row, which may be parts of one name: Jean-Luc O'Neill.
+# Capitalized words in a row, which may be parts of one name: Jean-Luc O'Neill. `re` has no class of
+# capitals; what begins with another lower-case letter, such as ö, is sorted out later.
 _CAPITALIZED = r"[^\W\d_a-z][^\W\d_]*(?![^\W\d_])(?!(?<=[nN])['’][tT]\b)"
 _JOINED = (
     rf"{_CAPITALIZED}(?:(?:['’](?!(?i:s|t|re|ve|ll|d|m)\b)|-(?:[a-z]{{1,4}}-)?){_CAPITALIZED})*"
 )
 _INITIAL = r"[^\W\d_a-zI]\.(?= [^\W\d_a-z])"
-_PARTICLE = "van|von|de|der|den|del|della|di|da|dos|du|la|le|al|el|bin|ibn|ten|ter|zu"
+_PARTICLES = (
+    *("van", "von", "de", "der", "den", "del", "della", "di", "da", "dos", "du", "la", "le"),
+    *("al", "el", "bin", "ibn", "ten", "ter", "zu"),
+)
+_PARTICLE = "|".join(_PARTICLES)
 _NAME = rf"(?:{_INITIAL}|{_JOINED})"
 _IN_A_ROW = re.compile(
     rf"(?<![^\W\d_])(?<![^\W\d_]['’-]){_NAME}(?: (?:(?:{_PARTICLE}) ){{0,2}}{_NAME})*"
@@ -65,7 +70,7 @@ EMOJI = (
 _FILE_ENDINGS = (
     "txt|pdf|docx?|xlsx?|pptx?|csv|tsv|json|xml|ya?ml|html?|css|js|ts|py|ipynb|sh|bat|exe|zip|gz|"
     "tar|jpe?g|png|gif|svg|mp3|mp4|wav|mov|avi|md|log|ini|cfg|conf|toml|sql|db|odt|epub|srt|iso|"
-    "java|cpp|php|rb|go|rs|com|org|net|edu|gov|info|eu|io|de|fr|ch|uk|app|dev"
+    "java|cpp|php|rb|go|rs|com|org|net|edu|gov|info|eu|io|de|fr|ch|uk|app|dev|shop|blog|biz|xyz"
 )
 # Those that need no translation, and are no abbreviation of million.
 _UNITS = (
@@ -74,20 +79,30 @@ _UNITS = (
 )
 _END_OF_URL = r"[^\s<>\"“”„.,;:!?()\]}'’]"
 _URL_TEXT = rf"(?:[^\s<>\"“”„()]|\([^\s()]*\))*(?:{_END_OF_URL}|\([^\s()]*\))"
+# What programs fill in: {{ user }}, {name}, ${HOME}, %{count}, $t(key), and as in printf
+TEMPLATE_FIELD = (
+    r"\{\{[^{}\n]{0,200}\}\}|[$#%]?\{[^{}\n]{0,200}\}|\$t\([^()\n]{0,200}\)"
+    r"|(?<!\d)%(?:\(\w{1,40}\)|\d{1,2}\$)?[-+#0]*(?![-+#0])\d*(?:\.\d+)?(?:hh?|ll?|[jztL])?"
+    r"[diouxXeEfgGcsp@](?!\w)"
+)
 _NAMELIKE = re.compile(
     "|".join(
         (
             r"</?[A-Za-z][^<>\n]{0,200}>",  # a tag
-            r"\{\{[^{}\n]{0,80}\}\}|[$#]?\{[^{}\s]{0,80}\}",  # {{ user }}, {name}, ${HOME}
-            r"\{%[^{}\n]{0,200}%\}",
-            r"%\([A-Za-z_]\w{0,40}\)[sdif]|%\d+\$[sdif@]|(?<!\w)%[sdif@](?!\w)",  # as in printf
+            TEMPLATE_FIELD,
+            r"\{%[^{}\n]{0,200}%\}|<%[^<>\n]{0,200}%>|\[\[[^\[\]\n]{1,80}\]\]",
+            r"(?<![\w$])\$(?:[a-z_]\w{2,}|[A-Z_]{4,})|(?<!\S):[a-z_]\w{2,}:?",  # $name, :name
             r"`[^`\n]{1,200}`|&(?:[A-Za-z]{2,8}|#\d{1,7});",
             rf"(?<!\w)(?:https?|ftp|file)://{_URL_TEXT}|(?<!\w)(?:mailto|tel):{_URL_TEXT}",
             rf"(?<![\w.])www\.{_URL_TEXT}",
             r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+",
             r"(?<!\S)[A-Za-z]:\\\S*\w|(?<!\S)(?:~|\.{1,2})?/\w(?:[^\s,;:!?]*\w)?",  # a path
+            r"(?<!\S)\\\\\w\S*\w|(?<!\S)--[a-z][\w-]*\w",  # \\server\share, --help
             rf"(?<![\w.-])\w[\w.-]{{0,100}}\.(?:{_FILE_ENDINGS})"
-            rf"(?:/{_URL_TEXT}|(?![\w-]|\.\w))",
+            rf"(?::\d{{2,5}}(?!\d))?(?:/{_URL_TEXT}|(?![\w-]|\.\w))",
+            r"(?<![\w+])C\+\+(?!\w)|(?<!\w)[CF]#(?!\w)|(?<!\S)\.NET(?!\w)",
+            r"(?<!\w)(?:Ctrl|Strg|Alt|Shift|Cmd|Win)(?:\+\w{1,12})+",
+            r"(?<![\w.,])\d+(?:\.\d+)?[eE][-+]?\d+(?!\w)",  # 1.5e-3
             r"(?<![\w&])[@#][A-Za-z_]\w*",
             r"(?<!\w)[A-Za-z]\w*_\w+|(?<![\w.])[A-Za-z_]\w*\(\)",  # an identifier
             r"(?<![\w-])[A-Z]{2}\d\d(?: ?[A-Z\d]{4}){3,7}(?: ?[A-Z\d]{1,3})?(?!\w)",  # IBAN
@@ -114,12 +129,27 @@ _NUMBER = re.compile(
 )
 _COMMON_PUNCTUATION = ".,;:!?'\"()[]-"  # part of the sentence, not a thing in it
 _SHORT = re.compile(r"\d{1,4}|\d\d?:\d\d")
-_MAGNITUDE = re.compile(r"\s?(?:thousand|million|billion|trillion|([kKmMbB])n?\b)")
-_MAGNITUDES = {"k": "Tsd.", "m": "Mio.", "b": "Mrd."}
+_MAGNITUDE = re.compile(r"\s?(?:(thousand|million|billion|trillion)|([kKmMbB])n?\b)")
+_MAGNITUDES = {
+    **{"k": "Tsd.", "m": "Mio.", "b": "Mrd."},
+    **{"thousand": "Tsd.", "million": "Mio.", "billion": "Mrd.", "trillion": "Bio."},
+}
 _HALF_OF_DAY = re.compile(r"(?:\s?(?:-|–|to|and|or)\s?(\d{1,2}(?:[:.]\d\d)?))?\s?([aApP])\.?[mM]\b")
 _TIME = re.compile(r"(\d{1,2})(?:[:.](\d\d))?")
 _UNTIL = re.compile("([-–—])")
-_VERSION = re.compile(r"(?:\w[^\w]*\s[A-Z]\w*|\b(?i:version|chapter|section|figure|v))\s*$")
+# Before numbers that are no decimals: Python, iOS, Article
+_VERSION = re.compile(
+    r"(?:\w[^\w]*\s[A-Z]\w*|\b[a-z]+[A-Z]\w*|\b(?:Windows|Android|Python|Java|PHP|Ubuntu|Linux|USB|"
+    r"HDMI|Bluetooth)|\b(?i:(?:version|release|chapter|section|figure|article|paragraph|clause|"
+    r"page)s?|nos?\.|v))\s*$"
+)
+_DOTTED_TIME = re.compile(r"(?:[01]?\d|2[0-3])\.[0-5]\d")
+_BEFORE_TIME = re.compile(r"\b(?i:at|until|till|between(?: \d\d?\.\d\d and)?)\s$")
+_AFTER_TIME = re.compile(
+    r"\s?(?:[.,;:!?)]|$)|\s(?:and|or|to|until|till|in|on|for|with|if|when|because|but|sharp|every|"
+    r"this|today|tomorrow|tonight)\b"
+)
+_THOUSAND = re.compile(r"[1-9]\d{0,2}[.,]000")  # rather than decimals, in either language
 _DECIMAL = {"en": ".", "de": ","}
 _GROUPS = {"en": ",", "de": "."}
 
@@ -144,8 +174,10 @@ def numbers_of(text: str, source: str, target: str) -> Iterator[Number]:
         start, currency, unit = match.start(), match["currency"] or "", match["unit"] or ""
         sign = text[start : match.start("currency") if currency else match.start("figures")]
         magnitude = _MAGNITUDE.match(after) if currency else None
-        if magnitude and (source, target, bool(magnitude[1])) == ("en", "de", True):  # $5m
-            unit = f"{_MAGNITUDES[magnitude[1].lower()]} {currency.strip()}"
+        is_range = len(_UNTIL.split(match["figures"])) == 3
+        if magnitude and (source, target) == ("en", "de") and (magnitude[2] or is_range):
+            word = magnitude[1] or magnitude[2].lower()  # $5m, $1.5-2 million
+            unit = f"{_MAGNITUDES[word]} {currency.strip()}"
             figures = _with_separators(match["figures"], source, target)
             yield Number(start, match.end() + magnitude.end(), f"{sign}{figures} {unit}")
             continue
@@ -157,7 +189,7 @@ def numbers_of(text: str, source: str, target: str) -> Iterator[Number]:
         figures = match["figures"]
         if not unit and not currency and source == "en" and (half := _HALF_OF_DAY.match(after)):
             figures = _in_24_hours(figures, half[1] or "", half[2])
-        elif not _VERSION.search(before[-60:]):
+        elif unit or match["currency"] or not _is_no_decimal(before[-60:], figures, after):
             figures = _with_separators(figures, source, target)
         yield Number(start, match.end(), sign + _with_unit(figures, currency, unit, target))
 
@@ -176,8 +208,27 @@ def _in_24_hours(figures: str, until: str, half: str) -> str:
     return f"{hour}:{time[2]}" if time[2] else str(hour)
 
 
+def _is_no_decimal(before: str, figures: str, after: str) -> bool:
+    """Return whether figures are a version, a reference, or, in a range possibly, times."""
+    if _VERSION.search(before):
+        return True
+    times = _UNTIL.split(figures)[::2]
+    if not all(map(_DOTTED_TIME.fullmatch, times)):
+        return False
+    return len(times) > 1 or bool(_BEFORE_TIME.search(before) and _AFTER_TIME.match(after))
+
+
 def _with_separators(figures: str, source: str, target: str) -> str:
     """Swap the marks of decimals and thousands, if it is certain which ones these are."""
+    if len(ends := _UNTIL.split(figures)) == 3:
+        written = [_with_separators(end, source, target) for end in ends[::2]]
+        sure = all(
+            (new != end or end.isdecimal()) and not re.match(r"0\d", end)  # as in 01.05.
+            for end, new in zip(ends[::2], written, strict=True)
+        )
+        return ends[1].join(written) if sure else figures
+    if _THOUSAND.fullmatch(figures) and _DECIMAL[source] in figures:
+        return figures
     groups, decimal = map(re.escape, (_GROUPS[source], _DECIMAL[source]))
     if not re.fullmatch(
         rf"\d{{1,3}}(?:{groups}\d{{3}})+(?:{decimal}\d+)?|\d+{decimal}\d+", figures
@@ -307,8 +358,8 @@ class PlaceholderRules:
             words = row[0].split(" ")
             names = list(map(self._is_name, words))
             for i in range(len(words) - 1, 0, -1):
-                if words[i].islower():  # a particle, as in Zoe van Dyck
-                    names[i] = names[i + 1] and names[i - 1 - words[i - 1].islower()]
+                if words[i] in _PARTICLES:  # as in Zoe van Dyck
+                    names[i] = names[i + 1] and names[i - 1 - (words[i - 1] in _PARTICLES)]
             pieces = []
             for is_name, group in groupby(zip(names, words, strict=True), itemgetter(0)):
                 name = " ".join(word for _, word in group)

@@ -11,11 +11,17 @@ from nmt.corpus.text.placeholders import has_text
 from nmt.corpus.text.punctuation import DOUBLE, SINGLE
 
 _BRACKETS = {"(": ")", "[": "]"}
-_LIST_SIGN = re.compile(
-    r"(?:[-–—*•·▪●◦‣→►>#+|]{1,6}|\[(?:[ xX]|\d{1,3})?\]"
-    r"|\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,4})\))\s+(?=\S)"
+LIST_SIGN = re.compile(
+    r"^(?:(?:[-–—*•·▪●◦‣⁃※→►>#+|]{1,6}|\[(?:[ xX]|\d{1,3})?\]"
+    r"|\(?(?:\d{1,3}\.?|[A-Za-z]|[ivxIVX]{1,4})\))\s+(?=\S)"
+    r"|\d{1,2}(?:\.\d{1,2}){2,4}\.?\s+(?=[A-ZÄÖÜ])"
+    # Before other words, it may be an initial: A. Smith
+    r"|[A-Z]\.\s+(?=(?:The|An?|It|This|These|There|He|She|We|They|You|My|Your|Our|All|Only|If|What|"
+    r"Where|When|Which|Who|Why|How|Is|Are|Do|Does|Please|Der|Die|Das|Eine?|Es|Er|Sie|Wir|Ich|Alle|"
+    r"Nur|Wenn|Was|Wo|Wann|Wer|Warum|Wie|Ist|Sind|Bitte)\b))"
 )
-_LIST_NUMBER = re.compile(r"\d{1,3}\.\s+(?=\S)")  # in German also an ordinal, as in 3. Mai
+# In German also an ordinal or a time: 3. Mai, 7.30 Uhr
+_LIST_NUMBER = re.compile(r"\d{1,3}\.\s+(?=\S)|\d{1,2}\.\d{1,2}\s+(?=[A-Z])(?![MBT]\w*illion)")
 _END_MARKS = ".!?,;:…"
 _REPEATED = re.compile(r"(?<=[^\s.…])\s*(?:\.{2,}|…)[.…!?]*$|(?<=[!?])[!?.…]+$|\s+(?:…|[.!?]{2,})$")
 _EMOTICON = re.compile(r"\s+(?:[:;=]['-]?[)(DPp]+|<3)$")
@@ -56,7 +62,7 @@ def _step(text: str, language: str) -> tuple[int, int]:
     after = len(text) - len(text.rstrip())
     if before or after or not text:
         return before, after
-    sign = _LIST_SIGN.match(text) or (language != "de" and _LIST_NUMBER.match(text))
+    sign = LIST_SIGN.match(text) or (language != "de" and _LIST_NUMBER.match(text))
     if sign := sign or _NEW_SPEAKER.match(text):
         return sign.end(), 0
     if find_mnemonic(text) == 0:

@@ -39,13 +39,16 @@ def test_every_pair_is_in_exactly_one_split(
 
 def test_no_source_is_in_two_splits(make_config: Make, tmp_path: Path) -> None:
     pairs = sentence_pairs()
-    doubled = [*pairs, *((source.upper(), target + " !") for source, target in pairs)]
+    doubled = [*pairs, *(("\u200e" + source.upper(), target + " !") for source, target in pairs)]
     path = write_tsv(tmp_path / "doubled.tsv", doubled)
     config = make_config(data={"path": str(path), "lowercase": "source"})
     prepared = prepare(config, tmp_path / "out")
     sources = {
         "train": {source for source, _ in train_pairs(prepared)},
-        **{s: {e.source.lower() for e in prepared.examples(s)} for s in ("validation", "test")},
+        **{
+            split: {each.source.lower().lstrip("\u200e") for each in prepared.examples(split)}
+            for split in ("validation", "test")
+        },
     }
     assert not sources["train"] & sources["validation"]
     assert not sources["train"] & sources["test"]
@@ -83,12 +86,16 @@ def test_disjoint_training_pairs_share_no_sentence_with_a_given_split(
     )
 
 
+@pytest.mark.parametrize(
+    "mark",
+    ["\u00ad", "\u200b", "\u200e", "\u200f", "\u061c", "\u202b", "\u202c", "\u2067", "\u2069"],
+)
 def test_invisible_characters_do_not_hide_a_shared_sentence(
-    make_config: Make, tmp_path: Path
+    make_config: Make, tmp_path: Path, mark: str
 ) -> None:
     config = given(tmp_path, make_config, disjoint_splits=True)
     (_, target), (source, _) = sentence_pairs()[:2]
-    hidden = [("a new one", "\u00ad".join(target)), ("\u200b".join(source), "ein neuer Satz")]
+    hidden = [("a new one", mark.join(target)), (mark.join(source), "ein neuer Satz")]
     write_tsv(tmp_path / "test.tsv", [*sentence_pairs()[270:], *hidden])
     prepared = prepare(config, tmp_path / "out")
     assert sorted(train_pairs(prepared)) == sorted(sentence_pairs()[2:250])

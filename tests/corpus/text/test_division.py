@@ -31,6 +31,23 @@ def test_a_text_with_punctuation_or_without_a_beginning_inside_stays_whole(text:
     assert halves_of_run_on(text, "en") == [text]
 
 
+@pytest.mark.parametrize(
+    ("text", "second"),
+    [
+        ("Tom came home late, and he was tired; the others slept", "the others slept"),
+        (
+            "Tom came; the others, who were tired, had slept",
+            "the others, who were tired, had slept",
+        ),
+        ("Tom came home late, and the others slept", "and the others slept"),
+    ],
+)
+def test_a_sentence_is_divided_at_a_semicolon_rather_than_at_a_comma(
+    text: str, second: str
+) -> None:
+    assert halves(text, "en")[1] == second
+
+
 def test_german_clauses_begin_with_question_words_and_conjunctions() -> None:
     text = "der Zug ist leider weg warum hast du nichts gesagt"
     assert halves_of_run_on(text, "de")[1] == "warum hast du nichts gesagt"

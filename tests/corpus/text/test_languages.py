@@ -6,6 +6,7 @@ from nmt.corpus.text.languages import (
     _FREQUENT,
     base_language,
     column_names,
+    is_code,
     seem_swapped,
     seem_to_be_in,
     three_letters,
@@ -25,6 +26,11 @@ def test_codes_are_converted() -> None:
     )
     assert [*map(two_letters, ("deu", "de", "gsw", "cmn"))] == ["de", "de", "gsw", "zh"]
     assert column_names("de") == column_names("deu") == {"de", "deu", "german", "deutsch"}
+
+
+def test_codes_of_known_languages_are_recognized() -> None:
+    assert all(map(is_code, ("de", "deu", "ger", "EN-US", "zh_Hans")))
+    assert not any(map(is_code, ("", "German", "xy", "Entwurf")))
 
 
 @pytest.mark.parametrize(

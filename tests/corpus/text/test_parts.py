@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from nmt.corpus.text.parts import Part, Splitter, TextRules, surround
-from nmt.corpus.text.placeholders import PlaceholderRules
+from nmt.corpus.text.placeholders import PlaceholderRules, replace_codes
 from nmt.corpus.text.sentences import split_sentences
 from nmt.special_tokens import NUMBERS, PLACEHOLDERS
 
@@ -93,7 +93,7 @@ AROUND = [  # before, after, and their German form if it differs
             "- ", "– ", "— ", "• ", "* ", "· ", "▪ ", "> ", ">> ", "# ", "## ", "### ", "1. ",
             "12. ", "1) ", "(2) ", "a) ", "(b) ", "iv) ", "[ ] ", "[x] ", "- [ ] ", "→ ", "► ",
             "😀 ", "☑ ", "✓ ", "¿", "¡", "…", "[1] ", "+ ", "☎️ ", "👍🏽 ", "🇩🇪 ",
-            "-", "–", "—", "--", "&",
+            "-", "–", "—", "--", "&", "1.) ", "1.2.3 ", "1.2 ", "⁃ ", "※ ",
         ]
     ],
     *[
@@ -195,6 +195,9 @@ CAPITALS = [
     ("I", "Ich"),
 ]
 WITHIN = [
+    ("A. The belt is red.", "A. Den Gürtel ist rot."),
+    ("A. Smith likes the belt.", "A. Smith mag den Gürtel."),
+    ("1.2.3 is red", "1.2.3 ist rot"),
     ('Tom said "I don’t know" yesterday', "Tom sagte „ich nicht weiß“ gestern"),
     ("Tom said “hello” – but where", "Tom sagte „hallo“ – aber wo"),
     ("Henry (Tom) likes it", "Henry (Tom) mag es"),
@@ -414,8 +417,21 @@ def test_halves_keep_the_capital_and_the_brackets_of_the_whole() -> None:
     assert (second.before, second.capital, second.after) == ("", False, ")")
 
 
-@pytest.mark.parametrize("thing", ["€12.50", "john.doe@example.com", "{name}", "10:45"])
+@pytest.mark.parametrize(
+    "thing",
+    [
+        *("€12.50", "john.doe@example.com", "{name}", "10:45", "%{count}", "{first name}"),
+        *("{count, number}", "$name", ":name", "$t(key)", "%5d", "%.2f", "%lld", "<%= name %>"),
+        *("[[link]]", "C++", "C#", ".NET", "Ctrl+C", "--help", "example.org:8080/x"),
+        *(r"\\server\share", "example.shop", "1.5e-3"),
+    ],
+)
 def test_each_thing_is_one_placeholder(thing: str) -> None:
     [part] = splitter().parts(f"see {thing} and the belt")
-    assert len(part.words) == 1
-    assert thing not in part.text
+    assert list(part.words.values()) == [thing]
+    assert part.text == f"see {next(iter(part.words))} and the belt"
+
+
+@pytest.mark.parametrize("text", ["Note:this", "a :D b", "100% done", "5 --", "$A", "the net."])
+def test_ordinary_punctuation_is_no_thing_of_its_own(text: str) -> None:
+    assert replace_codes(text).text == text.replace(":D", PLACEHOLDERS[0])

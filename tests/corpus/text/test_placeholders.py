@@ -103,6 +103,10 @@ def test_compound_names_of_both_languages_are_hidden_as_a_whole() -> None:
         ("Ludwig van Beethoven", A, ["Ludwig van Beethoven"]),
         ("Oscar de la Renta sees", f"{A} sees", ["Oscar de la Renta"]),
         ("the van Zora sees", f"the van {A} sees", ["Zora"]),
+        ("Zora öffnet", f"{A} {B}", ["Zora", "öffnet"]),
+        ("Hello мир", f"{A} {B}", ["Hello", "мир"]),
+        ("Zora éclair Oscar", f"{A} {B} {C}", ["Zora", "éclair", "Oscar"]),
+        ("Zoë van öl Dyck", f"{A} van {B} {C}", ["Zoë", "öl", "Dyck"]),
         ("Zora and I. Oscar sees", f"{A} and I. {B} sees", ["Zora", "Oscar"]),
         # Codes
         ("flight 12b, 10x", f"flight {A}, {B}", ["12b", "10x"]),
@@ -172,7 +176,10 @@ def test_hiding_takes_linear_time() -> None:
 rules = PlaceholderRules(frozenset(), False, ("en", "de"))
 text = "n" * 200_000 + "'t"
 assert rules.insert(text).text == text
-hostile = "a.|1|1 |(|a@|{|-1|<a|`|a_|http://|/a|AB12 |0 (1|😀|[|www.|12,345|%|#|DE12 3456 |A-|A'A "
+hostile = (
+    "a.|1|1 |(|a@|{|-1|<a|`|a_|http://|/a|AB12 |0 (1|😀|[|www.|12,345|%|#|DE12 3456 |A-|A'A |"
+    "{{a|$t(|[[a|<%|:a|--a|%(a|1e|Ctrl+|%+"
+)
 for unit in hostile.split("|"):
     rules.insert(unit * 40_000)"""
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)  # quadratic: an hour
@@ -185,6 +192,7 @@ for unit in hostile.split("|"):
         *((f"£1.2{m}", f"£1.2{m}", "1,2 Mio. £") for m in ("m", " m", "M", "mn")),
         ("$3 bn", "$3 bn", "3 Mrd. $"),
         ("$50k", "$50k", "50 Tsd. $"),
+        ("$1.5-2 million", "$1.5-2 million", "1,5-2 Mio. $"),
         ("5 km", "5 km", "5 km"),
     ],
 )
@@ -192,6 +200,37 @@ def test_an_amount_with_a_magnitude(amount: str, replaced: str, written: str) ->
     text = f"It cost {amount}."
     (number,) = numbers_of(text, "en", "de")
     assert (text[number.start : number.end], number.written) == (replaced, written)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("iOS 17.5", "Windows 3.11 is old", "Article 6.2", "page 3.5", "No. 1.5", "versions 3.9"),
+        *("at 7.30", "We meet at 7.30 in the hall", "between 9.30 and 10.15", "open 9.30-17.00"),
+        *("it costs 1.000", "10.5-12.5.2024", "01.05-02.05", "030-123.456"),
+    ],
+)
+def test_figures_that_may_be_no_decimals_stay(text: str) -> None:
+    found = list(numbers_of(text, "en", "de"))
+    assert found
+    assert [number.written for number in found] == [text[n.start : n.end] for n in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("0.5-1.5", "0,5-1,5"),
+        ("2–3.5 kg", "2–3,5 kg"),
+        ("1,000-2,000 people", "1.000-2.000"),
+        ("€1.50-2.50", "1,50-2,50 €"),
+        ("In Rome €2.50", "2,50 €"),
+        ("at 3.50 euros", "3,50"),
+        ("About 2.5 km", "2,5 km"),
+        ("42.195", "42,195"),
+    ],
+)
+def test_decimals_and_thousands_get_german_marks(text: str, written: str) -> None:
+    assert [number.written for number in numbers_of(text, "en", "de")] == [written]
 
 
 def test_words_are_kept_if_all_placeholders_are_in_use() -> None:
