@@ -79,7 +79,8 @@ def config_new(
         typer.Option(
             "--corpus",
             help="Sentence pairs to choose settings for: tab-separated, a table such as CSV, TMX, "
-            "XLIFF, PO, or one of two parallel files.",
+            "XLIFF, PO, a folder of such files, one of two parallel files, a zip of OPUS, or a "
+            "dictionary of FreeDict (.tei).",
         ),
     ] = None,
     minutes: Annotated[

@@ -142,6 +142,8 @@ def translate(
         if not output:
             raise UserError(f"{input_}: name a file to write with --output")
         file = input_
+    elif input_:
+        _warn_of_document(input_)
     if alignment:
         options = replace(options, engine="pytorch")
     runs = find_runs(run, options.weights)
@@ -203,6 +205,19 @@ def _fill(
         path.write_bytes(content)
     of_memory = f", {len(remembered):,} of them from the memory" if remembered else ""
     echo(f"filled {len(parts):,} targets{of_memory}; left {file.kept:,} as they were")
+
+
+def _warn_of_document(path: Path) -> None:
+    """Say that `nmt serve` translates a document as such; refuse one that has no lines."""
+    try:
+        from nmt.serve.documents import KINDS
+    except ImportError:  # needs the extra `serve`
+        return
+    kind = path.suffix.lower()
+    if kind == ".docx":
+        raise UserError(f"{path}: is not plain text; nmt serve translates such documents")
+    if kind in KINDS and kind != ".txt":
+        _LOG.warning(f"{path}: is translated line by line; nmt serve translates whole documents")
 
 
 def _is_file(text: str) -> bool:

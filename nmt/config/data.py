@@ -115,7 +115,7 @@ class CorpusConfig(Section):
     @classmethod
     def _source_follows_from_ending(cls, values: object) -> object:
         if isinstance(values, dict) and "source" not in values:
-            found = _format_at(str(values.get("path") or values.get("train_path")))
+            found = format_at(str(values.get("path") or values.get("train_path")))
             return {**values, "source": found} if found else values
         return values
 
@@ -184,7 +184,7 @@ def translation_format(name: str) -> str | None:
     return next((each for each, rules in SOURCES.items() if name.endswith(rules.endings)), None)
 
 
-def _format_at(path: str) -> str | None:
+def format_at(path: str) -> str | None:
     """Return the source that reads a file, or all files of a folder, by their endings, or None."""
     with suppress(OSError, RuntimeError):  # unreadable, or in the home of an unknown user
         folder = Path(path).expanduser()

@@ -30,10 +30,16 @@ _NO_TEXT = frozenset(
 )
 _WITHIN_TEXT = frozenset(("code", "img", "kbd", "math", "samp", "svg", "var"))  # stay as they are
 _OBJECT = "\ufffc"  # in place of one of them
-_ATTRIBUTES_WITH_TEXT = ("alt", "title", "placeholder", "aria-label")
-_DESCRIPTIONS = frozenset(("description", "og:description", "og:title", "twitter:description"))
+_ATTRIBUTES_WITH_TEXT = ("alt", "title", "placeholder", "aria-label", "aria-description")
+_LABELLED = frozenset(("optgroup", "option", "track"))  # by the attribute label
+_DESCRIPTIONS = frozenset(
+    (
+        *("description", "og:description", "og:site_name", "og:title"),
+        *("twitter:description", "twitter:title"),
+    )
+)
+_ENDS = ".!?:;…"
 _BUTTONS = frozenset(("button", "submit", "reset"))
-_XHTML = re.compile(r"\s*<\?xml|[^>]*<html[^>]*\sxmlns=|<!DOCTYPE[^>]*XHTML", re.IGNORECASE)
 _NEVER_OPEN = re.compile(r"<(?:br|hr|img)(?=[\s/>])", re.IGNORECASE)  # not even within <svg>
 _VOID = re.compile(
     r"<((?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)\b"
@@ -62,6 +68,16 @@ _EMPTY = frozenset(
 _BEFORE = r"[ \t\n\r\f]*(?:(?:<!--[^-]*(?:-(?!->)[^-]*)*-->|<\?[^>]*>)[ \t\n\r\f]*)*"
 _WHOLE = re.compile(_BEFORE + r"<(?:!doctype|html|head|body)[\s/>]", re.IGNORECASE | re.DOTALL)
 _PROLOGUE = re.compile(rf"{_BEFORE}(?:<!doctype[^>]*>{_BEFORE})?", re.IGNORECASE | re.DOTALL)
+_XHTML = re.compile(
+    rf"\s*<\?xml|{_BEFORE}<!doctype[^>]*XHTML|{_PROLOGUE.pattern}<html\s(?:[^>]*\s)?xmlns=",
+    re.IGNORECASE,
+)
+# An element without content, such as <div/>; what may contain tags as text comes first.
+_SELF_CLOSED = re.compile(
+    r"<!--.*?(?:-->|$)|<!\[CDATA\[.*?(?:\]\]>|$)|<(script|style)(?=[\s>])[^<>]*(?<!/)>.*?(?:</\1|$)|"
+    r"<(?P<name>[a-z][^\s<>/]*)(?P<attributes>(?:[^<>\"'/]|\"[^<\"]*\"|'[^<']*'|/(?!>))*)/>",
+    re.IGNORECASE | re.DOTALL,
+)
 _NAME = re.compile(r"/?[a-z][^ \t\n\r\f/]*", re.I)
 # An unquoted value ends only where it must (the last lookahead), or the time would be exponential.
 _ATTRIBUTES = re.compile(
@@ -114,6 +130,10 @@ class Markup:
     """
 
     def __init__(self, html: str):
+        html = html.removeprefix("\ufeff")
+        self._is_xml = bool(_XHTML.match(html))
+        if self._is_xml:  # the parser would take <div/> for a start tag
+            html = _SELF_CLOSED.sub(_with_end_tag, html)
         closed = 2 * html.count("</") + len(_NEVER_OPEN.findall(html))
         if html.count("<") > _MOST_TAGS or html.count("<") - closed > _MOST_OPEN:
             raise ApiError(
@@ -127,7 +147,6 @@ class Markup:
                 f"Invalid request: HTML with more than {_MOST_REPEATED} elements such as <b> open "
                 "at once; close each inside the element around it",
             )
-        html = html.removeprefix("\ufeff")
         whole = bool(_WHOLE.match(html))
         self._prologue = _prologue(html) if whole else None
         # In "template", a fragment may also begin within a table.
@@ -138,7 +157,6 @@ class Markup:
                 node.decompose()
         self.stretches = list(_find_stretches(self._tree.root))
         self.attributes = list(_find_attributes(self._tree, judged))
-        self._is_xml = bool(_XHTML.match(html[:2000]))
 
     def __str__(self) -> str:
         html = str(self._tree.html or "")
@@ -229,6 +247,13 @@ def _prologue(html: str) -> str:
     return found[0] if found else ""
 
 
+def _with_end_tag(found: re.Match[str]) -> str:
+    name = found["name"]
+    if not name or name.lower() in _EMPTY:
+        return found[0]
+    return f"<{name}{found['attributes']}></{name}>"
+
+
 def _count_repeated(html: str) -> int:
     """Return an upper bound on the elements open at once that the parser may repeat.
 
@@ -267,8 +292,9 @@ def _find_stretches(first: LexborNode | None) -> Iterator[Stretch]:
     while waiting:
         node = waiting.pop()
         stretch = Stretch([], [])
+        apart = _are_links(node)
         while node is not None:
-            leaves = _inline_leaves(node)
+            leaves = None if apart else _inline_leaves(node)
             if leaves and any(map(_are_apart, leaves, leaves[1:])):
                 leaves = None
             if leaves and stretch.leaves:
@@ -294,11 +320,23 @@ def _with_text(stretch: Stretch) -> Iterator[Stretch]:
         yield stretch
 
 
+def _are_links(node: LexborNode | None) -> bool:
+    """Return whether a node and its siblings are several links, as in a menu, and nothing else."""
+    links = 0
+    while node is not None:
+        links += node.tag == "a"
+        if node.tag != "a" and not node.is_comment_node and _text_of(node).strip():
+            return False
+        node = node.next
+    return links > 1
+
+
 def _are_apart(
     first: tuple[LexborNode, list[LexborNode]], second: tuple[LexborNode, list[LexborNode]]
 ) -> bool:
     """Return whether neighbouring texts, such as two links, are not parts of one sentence."""
-    before, after = _text_of(first[0])[-1:], _text_of(second[0])[:1]
+    text, after = _text_of(first[0]), _text_of(second[0])[:1]
+    before = text.rstrip(_ENDS)[-1:]
     if not (before.isalnum() and after.isalnum()):
         return False
     pairs = zip(first[1], second[1], strict=False)
@@ -314,13 +352,17 @@ def _are_apart(
 def _find_attributes(tree: LexborHTMLParser, judged: dict[int, bool]) -> Iterator[Attribute]:
     """Yield the attributes that people read: labels, descriptions, the text of buttons."""
     chosen = ",".join(f"[{name}]" for name in _ATTRIBUTES_WITH_TEXT)
-    for node in tree.css(f"{chosen},input[value],meta[content]"):
+    for node in tree.css(f"{chosen},[label],input[value],meta[content]"):
         given = node.attributes
         names = [name for name in _ATTRIBUTES_WITH_TEXT if name in given]
         if node.tag == "input" and (given.get("type") or "").lower() in _BUTTONS:
             names.append("value")
-        if node.tag == "meta" and (given.get("name") or given.get("property")) in _DESCRIPTIONS:
-            names.append("content")
+        if node.tag in _LABELLED and "label" in given:
+            names.append("label")
+        if node.tag == "meta":
+            described = given.get("name") or given.get("property") or ""
+            if described.lower() in _DESCRIPTIONS:
+                names.append("content")
         if not names or _is_kept(node) or not _is_within_translated(node, judged):
             continue
         for name in names:

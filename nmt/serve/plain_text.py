@@ -4,7 +4,7 @@ import codecs
 import re
 import textwrap
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import repeat
 
 from nmt.serve.errors import ApiError
 
@@ -17,6 +17,7 @@ _MARKS = {
 }
 _LEGACY = ["cp1252", "cp1250", "cp1251", "utf_16_le", "utf_16_be"]
 _NARROWEST, _WIDEST = 40, 100  # characters of lines that were broken
+_LONG_WORD = re.compile(rf"\S{{{_NARROWEST},}}")
 _PREFIX = re.compile(r"[ \t>]*")
 _LIST_SIGN = re.compile(r"(?:[-–—*•+#|]|\(?\w{1,3}[.)])\s")
 _SENTENCE_END = re.compile(r"[.!?…:;][\"'”“’»)\]]*$")
@@ -66,16 +67,24 @@ def wrap_evenly(text: str, lines: int) -> list[str]:
     return found or [text]
 
 
-def _wrap(text: str, width: int) -> list[str]:
-    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
+def _wrap(text: str, width: int, prefix: str = "", indent: str = "") -> list[str]:
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=prefix,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 @dataclass(frozen=True)
 class Paragraph:
     """Lines of a file that are one text, or a line that stays as it is.
 
-    text: joined; prefix: before each line, as in quoted mail; end: of its lines; width: at which it
-    was broken, 0 if it was not; last: the end of the last line
+    text: joined; prefix: before the first line, as in quoted mail; end: of its lines; width: at
+    which it was broken, 0 if it was not; last: the end of the last line; indent: before the other
+    lines
     """
 
     text: str
@@ -83,34 +92,39 @@ class Paragraph:
     end: str = "\n"
     width: int = 0
     last: str = ""
+    indent: str = ""
 
     def wrapped(self, translation: str) -> str:
         """Return a translation, broken like the source."""
         if not self.width:
             return self.prefix + translation + self.last
-        rows = _wrap(translation, max(self.width - len(self.prefix), _NARROWEST // 2))
-        return self.end.join(self.prefix + row for row in rows) + self.last
+        width = max(self.width, len(self.indent) + _NARROWEST // 2)
+        return self.end.join(_wrap(translation, width, self.prefix, self.indent)) + self.last
 
 
 def paragraphs(text: str) -> list[Paragraph]:
     """Return the paragraphs of a text, which add up to it; lines that end early stay apart."""
     lines = re.findall(r"[^\n]*\n|[^\n]+$", text)
     bodies = [line.rstrip("\r\n") for line in lines]
-    width = max(map(len, bodies), default=0)
+    # Lines with an address may be wider than the others, as it cannot be broken.
+    width = max((len(each) for each in bodies if not _LONG_WORD.search(each)), default=0)
     broken = _NARROWEST <= width <= _WIDEST
     found: list[Paragraph] = []
-    keys = [(_prefix(each), bool(each.strip(" \t>"))) for each in bodies]
-    for (prefix, has_text), group in groupby(range(len(lines)), key=keys.__getitem__):
-        numbers = list(group)
-        while numbers:
-            count = _joined([bodies[i] for i in numbers], width) if broken and has_text else 1
-            own, numbers = numbers[:count], numbers[count:]
-            joined = " ".join(bodies[i][len(prefix) :].strip() for i in own)
-            last = lines[own[-1]][len(bodies[own[-1]]) :]
-            if count == 1:
-                joined = bodies[own[0]][len(prefix) :]
-            end = lines[own[0]][len(bodies[own[0]]) :]
-            found.append(Paragraph(joined, prefix, end, width if count > 1 else 0, last))
+    first = 0
+    while first < len(lines):
+        after = _end_of_paragraph(bodies, first, width) if broken else first + 1
+        own = bodies[first:after]
+        ends = [line[len(body) :] for line, body in zip(lines[first:after], own, strict=True)]
+        prefixes = list(map(_prefix, own))
+        texts = [body[len(prefix) :] for body, prefix in zip(own, prefixes, strict=True)]
+        if all(_SENTENCE_END.search(each.rstrip()) for each in own[:-1]):  # they were not broken
+            found += map(Paragraph, texts, prefixes, ends, repeat(0), ends)
+        else:
+            joined = " ".join(map(str.strip, texts))
+            found.append(
+                Paragraph(joined, prefixes[0], ends[0], width, ends[-1], indent=prefixes[-1])
+            )
+        first = after
     return found
 
 
@@ -119,18 +133,23 @@ def _prefix(line: str) -> str:
     return match[0] if match else ""
 
 
-def _joined(lines: list[str], width: int) -> int:
-    """Return how many of the first lines are one paragraph.
+def _end_of_paragraph(bodies: list[str], first: int, width: int) -> int:
+    """Return the index after the last line of the paragraph that begins with line `first`.
 
-    A line continues in the next one if its first word would not have fitted. Lines that all end
-    sentences were not broken.
+    A line continues in the next one if its first word would not have fitted, and if it has the same
+    prefix; in a list item, all lines after the first may be indented.
     """
-    count = 1
-    for line, after in pairwise(lines):
-        after = after.strip(" \t>")
-        fits = len(line.rstrip()) + 1 + len(after.split(maxsplit=1)[0]) <= width
-        if fits or _LIST_SIGN.match(after):
-            break
-        count += 1
-    inner = [line.rstrip() for line in lines[: count - 1]]
-    return count if not all(map(_SENTENCE_END.search, inner)) else 1
+    prefix = indent = _prefix(bodies[first])
+    is_item = _LIST_SIGN.match(bodies[first], len(prefix))
+    for number in range(first + 1, len(bodies)):
+        line, after = bodies[number - 1], bodies[number]
+        if number == first + 1 and is_item and after.startswith(prefix):
+            rest = after[len(prefix) :]
+            indent += rest[: len(rest) - len(rest.lstrip(" \t"))]
+        words = after[len(indent) :].split(maxsplit=1)
+        if _prefix(after) != indent or not words or not line[len(prefix) :].strip():
+            return number
+        fits = len(line.rstrip()) + 1 + len(words[0]) <= width
+        if fits or len(line) > width or _LIST_SIGN.match(after, len(indent)):
+            return number
+    return len(bodies)

@@ -71,6 +71,26 @@ def test_a_file_is_translated_into_a_file(trained_run: RunFolder) -> None:
     assert Path("out.txt").read_text() == "Ben schwimmt oft.\n\nAnna singt heute.\n"
 
 
+@pytest.mark.parametrize("name", ["film.srt", "page.HTML", "x.md", "x.json"])
+def test_a_document_is_translated_line_by_line_with_a_warning(
+    name: str, trained_run: RunFolder
+) -> None:
+    Path(name).write_text("Ben swims often.\n")
+    done = nmt("translate", "--run", trained_run.path, "--input", name)
+    assert text(done.stdout) == "Ben schwimmt oft.\n"
+    assert text(done.stderr) == (
+        f"{name}: is translated line by line; nmt serve translates whole documents\n"
+    )
+
+
+def test_a_word_file_is_refused(trained_run: RunFolder) -> None:
+    Path("a.docx").write_bytes(b"PK\x03\x04")
+    assert_refused(
+        *("translate", "--run", trained_run.path, "--input", "a.docx"),
+        message="a.docx: is not plain text; nmt serve translates such documents",
+    )
+
+
 def test_output_to_a_named_pipe_does_not_replace_it(trained_run: RunFolder) -> None:
     os.mkfifo("pipe")
     reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)

@@ -1,6 +1,7 @@
 """Recommended settings form a valid configuration, with warnings about unsuitable corpora."""
 
 import shutil
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -140,7 +141,21 @@ def test_the_corpus_may_have_any_format(tmp_path: Path) -> None:
         for s, t in rows
     )
     (tmp_path / "memory.tmx").write_text(f'<tmx version="1.4"><body>{units}</body></tmx>')
-    for name, source in (("par.en", "parallel"), ("par.de", "parallel"), ("memory.tmx", "tmx")):
+    (tmp_path / "memories").mkdir()
+    shutil.copy(tmp_path / "memory.tmx", tmp_path / "memories")
+    with zipfile.ZipFile(tmp_path / "en-de.zip", "w") as archive:
+        for side in ("par.en", "par.de"):
+            archive.write(tmp_path / side, side)
+    words = "".join(
+        f"<entry><form><orth>{s}</orth></form><sense><cit type='trans'><quote>{t}</quote></cit>"
+        "</sense></entry>"
+        for s, t in rows
+    )
+    (tmp_path / "eng-deu.tei").write_text(f"<TEI><text><body>{words}</body></text></TEI>")
+    for name, source in (
+        *(("par.en", "parallel"), ("par.de", "parallel"), ("memory.tmx", "tmx")),
+        *(("memories", "tmx"), ("en-de.zip", "opus"), ("eng-deu.tei", "freedict")),
+    ):
         config = config_for(tmp_path / name, 10)
         assert config.data.source == source
         assert "200 pairs" in (tmp_path / name).with_suffix(".yaml").read_text("utf-8")

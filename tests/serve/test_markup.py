@@ -135,20 +135,33 @@ def test_it_stays_after_its_word(client: TestClient, source: str, expected: str)
         ("<b><span>newMail</span><span>Sent</span></b>", 2),
         ("<span>Hel</span><span>lo</span>", 1),
         ("H<sub>2</sub>O", 1),
-        ("<a href='/'>Home</a> <a href='/about'>About</a>", 1),
+        ("<a href='/'>Home.</a><a href='/about'>About</a>", 2),
+        ("<span>Price:</span><span>5 items</span>", 2),
+        ("<span>$3.</span><span>99 each</span>", 1),
+        ("<span>www.</span><span>example.org</span>", 1),
+        ("<a href='/'>Home</a> <a href='/about'>About us</a>", 2),
+        ("<nav>\n<a href='/'>Home</a><!-- -->\n<a href='/about'>About us</a>\n</nav>", 2),
+        ("<p>Read <a href='/'>this</a> and <a href='/about'>that</a>.</p>", 1),
+        ("<p><a href='/'>Read</a> <b>this</b></p>", 1),
+        ("<p><b>Read</b> <i>this</i></p>", 1),
     ],
 )
-def test_neighbouring_elements_are_apart_unless_they_share_a_word(html: str, count: int) -> None:
+def test_neighbouring_elements_are_apart_unless_they_are_of_one_sentence(
+    html: str, count: int
+) -> None:
     assert len(Markup(html).stretches) == count
 
 
 def test_attributes_that_people_read_are_translated(client: TestClient) -> None:
     html = (
-        '<html><head><meta name="description" content="{0}"></head><body>'
+        '<html><head><meta name="Description" content="{0}"></head><body>'
+        '<meta property="og:site_name" content="{0}"><meta name="twitter:title" content="{0}">'
         '<meta name="robots" content="all"><p title="{0}">{0}</p>'
         '<img src="a.png" alt="{0}">'
         '<input placeholder="{0}" value="Ben reads often."><input type="submit" value="{0}">'
-        '<textarea aria-label="{0}">Ben reads often.</textarea>'
+        '<textarea aria-label="{0}" aria-description="{0}">Ben reads often.</textarea>'
+        '<select label="Ben reads often."><optgroup label="{0}"><option label="{0}"></option>'
+        '</optgroup></select><video><track label="{0}"></video>'
         '<i translate="no" title="Ben reads often."></i></body></html>'
     )
     body = {
@@ -161,13 +174,35 @@ def test_attributes_that_people_read_are_translated(client: TestClient) -> None:
     assert answer == html.format("Anna singt heute.")
 
 
-def test_xhtml_stays_well_formed() -> None:
-    html = (
-        '<?xml version="1.0"?>\n<html xmlns="http://www.w3.org/1999/xhtml"><head><meta name="a"/>'
-        "</head><body><p>one<br/>two&#160;three</p><hr/></body></html>"
+@pytest.mark.parametrize(
+    "start",
+    ['<?xml version="1.0"?>\n', "<!DOCTYPE html>\n", "<!-- > -->\n", "<!-- -->\n<!DOCTYPE html>\n"],
+)
+def test_xhtml_stays_well_formed(start: str) -> None:
+    html = start + (
+        '<html lang="en" xmlns="http://www.w3.org/1999/xhtml"><head><meta name="a"/>'
+        '</head><body><p>one<br/>two&#160;three<img src="a.png"/></p><hr/></body></html>'
     )
     assert ElementTree.fromstring(upper(html)) is not None
     assert "<br/>" in upper(html)
+
+
+@pytest.mark.parametrize(
+    "element",
+    ['<script src="a.js"/>', '<a id="p1"/>', '<div title="a > b" />', "<!-- <div/> -->"],
+)
+def test_an_element_without_content_ends_at_once_in_xhtml(element: str) -> None:
+    html = '<html xmlns="http://www.w3.org/1999/xhtml"><head></head><body>{}<p>{}</p></body></html>'
+    found = upper(html.format(element, "one"))
+    assert found.endswith("<p>ONE</p></body></html>")
+    assert ElementTree.canonicalize(found) == ElementTree.canonicalize(html.format(element, "ONE"))
+
+
+def test_scripts_of_xhtml_stay_as_they_are() -> None:
+    script = '<script>write("<div/>");</script><style>/* <a/> */</style>'
+    html = f'<html xmlns="http://www.w3.org/1999/xhtml"><head>{script}</head><body></body></html>'
+    assert upper(html) == html
+    assert upper("<p>a<div/>b</p>") == "<p>A</p><div>B<p></p></div>"  # no XHTML
 
 
 def test_hostile_markup_is_refused_or_preserved() -> None:

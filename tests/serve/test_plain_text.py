@@ -43,10 +43,14 @@ with a swing.
 > When may we come? We are thinking of the first two weeks
 > of August.
 
-- bring your bathing things and warm
+- bring your bathing things, your towels and some warm
   clothes for the evening
 - Ben
+
+> 1. Is there a room for the children, or must we all sleep
+>    in a tent?
 """
+ADDRESS = "https://example.org/" + "x" * 100 + "\n"
 
 
 def test_broken_lines_are_joined_and_broken_again() -> None:
@@ -55,8 +59,19 @@ def test_broken_lines_are_joined_and_broken_again() -> None:
         "thank you for your letter. We would be glad to welcome you and your family next summer. "
         "The house has a large garden with a swing.",
         "When may we come? We are thinking of the first two weeks of August.",
+        "- bring your bathing things, your towels and some warm clothes for the evening",
+        "1. Is there a room for the children, or must we all sleep in a tent?",
     ]
     assert "".join(each.wrapped(each.text) for each in found) == MAIL
+
+
+@pytest.mark.parametrize("address", [ADDRESS, ADDRESS * 2, "See " + ADDRESS])
+def test_a_long_address_does_not_keep_lines_from_being_joined(address: str) -> None:
+    found = paragraphs(f"{MAIL}\n{address}Yours, Emma")
+    assert [each.text for each in found if each.width] == [
+        each.text for each in paragraphs(MAIL) if each.width
+    ]
+    assert "".join(each.wrapped(each.text) for each in found) == f"{MAIL}\n{address}Yours, Emma"
 
 
 @pytest.mark.parametrize(
@@ -64,8 +79,10 @@ def test_broken_lines_are_joined_and_broken_again() -> None:
     [
         "The station is closed until the end of next week.\nBuses leave from the hall.\n",
         "roses are red\nviolets are blue",
-        "a line has more than a hundred characters: the others are not broken\n" * 2 + "x" * 120,
+        "a line has more than a hundred characters: the others are not broken\n" * 2 + "word " * 24,
         "one\r\n\r\n  two\r\n\n\n",
+        "The station is closed until the end of next week.\n\x0c\nBuses leave from the hall.\n",
+        "- The station is closed until next week.\n  Buses leave from the hall beside it.\n" * 2,
         "",
     ],
 )

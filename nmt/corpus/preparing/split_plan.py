@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from html import unescape
 from itertools import chain, compress, islice
 from operator import eq
 from pathlib import Path
@@ -29,6 +30,7 @@ from nmt.corpus.preparing.splitting import (
     sentence_keys,
 )
 from nmt.corpus.sources.corpus import Corpus
+from nmt.corpus.sources.paths import given_paths
 from nmt.corpus.sources.readers import Pair, Split
 from nmt.corpus.text.cleaning import Cleaner
 from nmt.corpus.text.form_of_address import address
@@ -47,7 +49,8 @@ Given: TypeAlias = Mapping[Split, list[Pair]]
 PARTS: dict[Split, Part] = {"validation": Part.VALIDATION, "test": Part.TEST}
 _FEWEST_JUDGED = 100  # pairs
 _MOST_SUSPICIOUS = 0.5
-_ENTITY = re.compile(r"&(?:quot|amp|lt|gt|apos|nbsp|#\d{2,5});")
+_MOST_ENCODED = 0.01
+_ENTITY = re.compile(r"&(?:#[xX]?)?\w{1,31};")
 _NO_KEYS = np.empty(0, np.int64)
 
 
@@ -57,7 +60,10 @@ def read_given(data: DataConfig, corpora: list[Corpus]) -> Given:
     for corpus in corpora:
         for split in PARTS:
             if corpus.held_out and split in corpus.files:
-                pairs = with_progress(corpus.pairs(split), f"reading {split}")
+                pairs = list(with_progress(corpus.pairs(split), f"reading {split}"))
+                inspection = _Inspection(data, corpus, split)
+                inspection.look_at(pairs)
+                inspection.finish()
                 prefix = tag_prefix(data, corpus.tag)
                 given.setdefault(split, []).extend((prefix + s, t) for s, t in pairs)
     return given
@@ -227,15 +233,12 @@ def _clean(
     plain_keys: tuple[list[NDArray[np.int64]], ...] = ([_NO_KEYS], [_NO_KEYS])
     dropped: Counter[str] = Counter()
     sizes = [0] * len(corpora)
-    told: set[tuple[int, str]] = set()
+    inspections = [_Inspection(data, corpus, "train") for corpus in corpora]
     with ExitStack() as stack:
         files = [stack.enter_context(text_writer(text)) for text in texts]
         cased_file = stack.enter_context(text_writer(cased)) if cased else None
         for number, prefix, chunk in _read_chunks(data, corpora):
-            for problem in _suspicions(chunk, data):
-                if (number, problem) not in told:
-                    told.add((number, problem))
-                    _LOG.warning(f"{_shown_name(data, corpora[number])}: {problem}")
+            inspections[number].look_at(chunk)
             sizes[number] += len(chunk)
             tidied = [cleaner.tidy_lines(side) for side in zip(*chunk, strict=True)]
             if cased_file:
@@ -258,6 +261,8 @@ def _clean(
             tagged = (before + line + "\n" for before, line in zip(prefixes, sources, strict=True))
             files[0].writelines(tagged)
             files[1].write("\n".join(targets) + "\n")
+    for inspection in inspections:
+        inspection.finish()
     dropped.update(dict.fromkeys(cleaner.filters, 0))
     return _Cleaned(
         sizes=sizes,
@@ -291,6 +296,37 @@ def _have_several(lines: list[str], kept: NDArray[np.bool_], language: str) -> N
     return found
 
 
+class _Inspection:
+    """Warns, once each, of what is suspicious about the pairs of a split."""
+
+    def __init__(self, data: DataConfig, corpus: Corpus, split: Split):
+        self._data = data
+        paths = given_paths(data)
+        path = paths.get(split) or paths.get("train") or corpus.name
+        self._name = " and ".join(map(str, path)) if isinstance(path, tuple) else str(path)
+        if split in PARTS and split not in paths:
+            self._name += f" ({split})"
+        self._told: set[str] = set()
+        self._pairs = self._encoded = 0
+
+    def look_at(self, pairs: list[Pair]) -> None:
+        """Look at some of the pairs."""
+        for problem in _suspicions(pairs, self._data):
+            if problem not in self._told:
+                self._told.add(problem)
+                _LOG.warning(f"{self._name}: {problem}")
+        self._pairs += len(pairs)
+        self._encoded += sum(_has_entity(source) or _has_entity(target) for source, target in pairs)
+
+    def finish(self) -> None:
+        """Warn of what is judged by all pairs."""
+        if self._pairs >= _FEWEST_JUDGED and self._encoded > _MOST_ENCODED * self._pairs:
+            _LOG.warning(
+                f"{self._name}: {self._encoded:,} of {self._pairs:,} pairs have entities of HTML "
+                "such as &quot; or &#39;; data.decode_entities: true decodes them"
+            )
+
+
 def _suspicions(pairs: list[Pair], data: DataConfig) -> Iterator[str]:
     """Yield what suggests that pairs are not translations from the one language to the other."""
     source, target = data.languages
@@ -316,18 +352,10 @@ def _suspicions(pairs: list[Pair], data: DataConfig) -> Iterator[str]:
     for problem, count in overlaps.items():
         if count > _MOST_SUSPICIOUS * len(pairs):
             yield f"most of its pairs {problem}"
-    encoded = sum(bool(_ENTITY.search(x) or _ENTITY.search(y)) for x, y in pairs)
-    if encoded > len(pairs) / 100:
-        yield (
-            f"{encoded:,} of {len(pairs):,} pairs looked at have entities of HTML such as &quot; "
-            "or &#39;; data.decode_entities: true decodes them"
-        )
 
 
-def _shown_name(data: DataConfig, corpus: Corpus) -> str:
-    """Return the path of the only corpus as configured, or a corpus's name."""
-    path = data.path or data.train_path or corpus.name
-    return " and ".join(map(str, path)) if isinstance(path, tuple) else str(path)
+def _has_entity(text: str) -> bool:
+    return any(unescape(found) != found for found in _ENTITY.findall(text))
 
 
 def _read_chunks(data: DataConfig, corpora: list[Corpus]) -> Iterator[tuple[int, str, list[Pair]]]:

@@ -48,11 +48,11 @@ def find_columns(
         return Columns(found[0][0], found[1][0], True, width)
     columns = list(zip(*(row for row in rows if len(row) == width), strict=True))
     texts = [i for i, column in enumerate(columns) if _is_text(column)]
-    if texts[:2] == [0, 1]:
-        return Columns(width=width)
     if len(texts) > 2:
-        texts = _by_language(columns, texts, languages)
-    return Columns(texts[0], texts[1], False, width) if len(texts) == 2 else None
+        texts = _by_language(columns, texts, languages) or texts
+    if len(texts) > 2 and texts[:2] != [0, 1]:
+        return None
+    return Columns(texts[0], texts[1], False, width) if len(texts) > 1 else None
 
 
 def _is_text(column: Sequence[str]) -> bool:
@@ -67,6 +67,7 @@ def _is_text(column: Sequence[str]) -> bool:
 def _by_language(
     columns: Sequence[Sequence[str]], texts: list[int], languages: tuple[str, str]
 ) -> list[int]:
+    """Return the column of each language, or nothing if there is not exactly one."""
     first, second = languages
     own = [i for i in texts if seem_to_be_in(first, columns[i], second)]
     other = [i for i in texts if seem_to_be_in(second, columns[i], first)]

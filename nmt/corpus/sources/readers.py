@@ -56,7 +56,7 @@ def read_tsv(
     that they are others, which is reported. A header consists of numbers, or of names such as
     "English" and "German"; only one of names is reported. If the first line has the format of
     Tatoeba's own files, number TAB source TAB number TAB target, the numbers are dropped. A few
-    lines with more than the usual two fields have a tab within a sentence, and are left out.
+    lines with more fields than usual have a tab within a sentence, and are left out.
 
     languages: of the two fields, None if they are the first two in any case; target_first: whether
     the first one is the target. A header that names them in the opposite order is an error.
@@ -99,7 +99,7 @@ def read_tsv(
             yield fields[1], fields[3]
         elif not numbered and len(fields) > max(columns.first, columns.second):
             count += 1
-            if columns.width == 2 < len(fields):
+            if 0 < columns.width < len(fields):
                 strays += 1
             else:
                 yield fields[columns.first], fields[columns.second]
@@ -286,13 +286,8 @@ def open_zip(file: Path | IO[bytes]) -> Iterator[zipfile.ZipFile]:
 
 
 def _text_member(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
-    """Return the only text file of the archive, except files about the archive itself."""
-    found = []
-    for member in archive.infolist():
-        name = PurePosixPath(member.filename).name.lower()
-        about = name.startswith(("_", ".", "readme", "license"))
-        if name.endswith((".txt", ".tsv")) and not about:
-            found.append(member)
+    """Return the only text file of the archive."""
+    found = text_members(archive)
     if len(found) > 1:
         names = ", ".join(member.filename for member in found[:3])
         raise UserError(
@@ -301,6 +296,17 @@ def _text_member(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
     if not found:
         raise zipfile.BadZipFile("no .txt or .tsv file in it")
     return found[0]
+
+
+def text_members(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    """Return the text files of an archive, except files about the archive itself."""
+    found = []
+    for member in archive.infolist():
+        name = PurePosixPath(member.filename).name.lower()
+        about = name.startswith(("_", ".", "readme", "license"))
+        if name.endswith((".txt", ".tsv")) and not about:
+            found.append(member)
+    return found
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from textwrap import shorten
 
-from nmt.config.data import SOURCES, CorpusConfig, CorpusPart, DataConfig, Source
+from nmt.config.data import CorpusConfig, CorpusPart, DataConfig, Source, format_at
 from nmt.corpus.sources import named
 from nmt.corpus.sources.corpus import Corpus, Listing
 from nmt.corpus.sources.named import english_is_last
@@ -23,7 +23,14 @@ from nmt.corpus.sources.paths import (
     single,
     single_files,
 )
-from nmt.corpus.sources.readers import Split, read_parallel, read_tsv
+from nmt.corpus.sources.readers import (
+    Split,
+    damage_explained,
+    open_zip,
+    read_parallel,
+    read_tsv,
+    text_members,
+)
 from nmt.corpus.sources.translation_files import read_translation_files, translation_files
 from nmt.corpus.text.languages import two_letters
 from nmt.errors import UserError
@@ -58,19 +65,29 @@ def open_corpora(data: DataConfig, refresh: bool = False) -> list[Corpus]:
 
 
 def likely_source(path: Path) -> Source:
-    """Return the source that reads a file or folder, judged by its name."""
+    """Return the source that reads a file or folder, judged by its name and the files in it."""
     name = path.name.lower()
-    for source, rules in SOURCES.items():
-        if name.endswith(rules.endings):
-            return source
+    if found := format_at(str(path)):
+        return found
     if name.endswith((".pkl", ".pickle")):
         return "pickle"
+    if name.endswith(".tei"):
+        return "freedict"
+    if name.endswith(".zip") and _is_moses(path):
+        return "opus"
     if path.is_dir() or name.removesuffix(".gz").endswith(_TABLES):
         return "table"
     with suppress(UserError):
         pair_of(path, DataConfig(source="parallel", path=path))
         return "parallel"
     return "tsv"
+
+
+def _is_moses(path: Path) -> bool:
+    """Return whether a zip is like those of OPUS: without a text file that `read_tsv` reads."""
+    with suppress(UserError), damage_explained(path), open_zip(path) as archive:
+        return not text_members(archive)
+    return False
 
 
 def _select(data: DataConfig, part: CorpusPart) -> DataConfig:

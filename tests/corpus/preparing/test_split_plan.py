@@ -283,7 +283,6 @@ _GERMAN = [f"Die {n} Hunde und ich sehen das nicht" for n in range(120)]
         (zip(_ENGLISH, _FRENCH, strict=True), "its targets seem to be in fr"),
         (((x, x) for x in map(str.upper, ["Kabul", "Oslo"] * 60)), "same text on both sides"),
         (((str(x), f"{x},0") for x in range(120)), "no letters"),
-        (((f"{x} &amp; more", y) for x, y in zip(_ENGLISH, _GERMAN, strict=True)), "entities"),
     ],
 )
 def test_pairs_that_may_not_be_translations_are_suspicious(
@@ -292,3 +291,31 @@ def test_pairs_that_may_not_be_translations_are_suspicious(
     found = list(_suspicions(list(pairs), DataConfig()))
     assert [problem in each for each in found if problem] == [True] * bool(problem)
     assert bool(found) == bool(problem)
+
+
+@pytest.mark.parametrize(
+    "entity", ["&quot;", "&#39;", "&#x27;", "&uuml;", "&rsquo;", "&hellip;", "AT&T;", "&x;"]
+)
+def test_pairs_with_entities_are_counted_once_for_the_whole_corpus(
+    entity: str,
+    make_config: Make,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr("nmt.corpus.preparing.split_plan.CHUNK", 100)
+    pairs = [(f"{s} {entity}" if i % 10 else s, t) for i, (s, t) in enumerate(sentence_pairs())]
+    path = write_tsv(tmp_path / "pairs.tsv", pairs)
+    prepare(make_config(data={"path": str(path)}), tmp_path / "out")
+    expected = [f"{path}: 270 of 300 pairs have entities"] * (entity not in ("AT&T;", "&x;"))
+    assert [message[: len(expected[0])] for message in caplog.messages] == expected
+
+
+def test_given_splits_are_checked_like_training_text(
+    make_config: Make, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = given(tmp_path, make_config)
+    write_tsv(tmp_path / "test.tsv", list(zip(_GERMAN, _ENGLISH, strict=True)))
+    prepare(config, tmp_path / "out")
+    [message] = caplog.messages
+    assert message.startswith(f"{tmp_path / 'test.tsv'}: its sources seem to be in de")

@@ -29,8 +29,13 @@ def read(path: Path, rows: list[list[str]]) -> list[tuple[str, str]]:
         lambda i, en, de: [f"corpus-{i}", en, de, "train"],
         lambda i, en, de: [en, de, f"CC-BY {i} (anna)"],
         lambda i, en, de: [en, str(i), de],
+        lambda i, en, de: [["animals", "at home"][i % 2], de, en],
+        lambda i, en, de: [en, de, ["animals", "at home"][i % 2]],
     ],
-    ids=["index", "score", "addresses", "name and split", "attribution", "number between"],
+    ids=[
+        *("index", "score", "addresses", "name and split", "attribution", "number between"),
+        *("topic, swapped", "topic at the end"),
+    ],
 )
 def test_the_content_shows_where_the_sentences_are(row, tmp_path: Path) -> None:
     rows = [row(i, *pair) for i, pair in enumerate(PAIRS, start=3)]
@@ -59,11 +64,13 @@ def test_columns_that_cannot_be_told_apart_are_refused(tmp_path: Path) -> None:
         read(tmp_path / "pairs.tsv", rows)
 
 
+@pytest.mark.parametrize("before", [[], ["7"]])
 def test_few_lines_with_a_tab_within_a_sentence_are_left_out(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    before: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    path, rows = tmp_path / "pairs.tsv", [list(pair) for pair in PAIRS * 10]
-    assert len(read(path, [*rows, ["Oh", "no!", "Oh nein!"]])) == 40
+    path, rows = tmp_path / "pairs.tsv", [[*before, *pair] for pair in PAIRS * 10]
+    broken = [*before, "Oh", "no!", "Oh nein!"]
+    assert read(path, [*rows, broken]) == PAIRS * 10
     assert "1 of 41 lines have a tab within a sentence" in caplog.text
     with pytest.raises(UserError, match="tab within a sentence"):
-        read(path, [*rows, *[["Oh", "no!", "Oh nein!"]] * 9])
+        read(path, [*rows, *[broken] * 9])

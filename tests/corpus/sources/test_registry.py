@@ -333,13 +333,24 @@ def test_the_real_corpora_are_read(corpora: Path) -> None:
         *(("a.tsv", "tsv"), ("a.txt", "tsv"), ("a.csv", "table"), ("a.JSONL.gz", "table")),
         *(("a.tmx.gz", "tmx"), ("a.xlf", "xliff"), ("a.po", "po"), ("a.pkl", "pickle")),
         *(("par", "parallel"), ("par.en", "parallel"), ("par.de.gz", "parallel"), (".", "table")),
+        *(("memories", "tmx"), ("messages", "po"), ("eng-deu.tei", "freedict")),
+        *(("en-de.txt.zip", "opus"), ("deu-eng.zip", "tsv"), ("missing.zip", "tsv")),
     ],
 )
-def test_the_source_of_a_corpus_follows_from_its_name(
+def test_the_source_of_a_corpus_follows_from_its_name_or_its_files(
     name: str, source: str, tmp_path: Path
 ) -> None:
     for side in ("par.en", "par.de.gz"):
         (tmp_path / side).touch()
+    if name in ("memories", "messages"):
+        write_lines(tmp_path / name / f"a.{source}")
+    for archive, members in (
+        ("en-de.txt.zip", ("README", "a.en", "a.de")),
+        ("deu-eng.zip", ("deu.txt",)),
+    ):
+        with zipfile.ZipFile(tmp_path / archive, "w") as file:
+            for member in members:
+                file.writestr(member, "")
     assert likely_source(tmp_path / name) == source
 
 
