@@ -471,10 +471,6 @@ def hub(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
         yield address
 
 
-PREPARE += ["--set", "data.path=wmt/wmt99", "--set", "data.subset=de-en"]
-PREPARE += ["--set", "data.test_size=20"]
-
-
 def test_a_downloaded_dataset_is_stored_once_and_read_offline(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
