@@ -2,6 +2,7 @@
 
 import logging
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -37,6 +38,8 @@ _HAS_PYTORCH = find_spec("torch") is not None
 _LOG = logging.getLogger(__name__)
 _WIDE_BEAM = 32  # for a segment whose hypotheses all lack a placeholder or a term
 _MOST_DIVISIONS = 4  # of a segment whose translation is out of proportion
+_NEXT_WORD = re.compile(r"(\s*)(\w[\w'’-]*(?![\w'’-])|[^\w\s]+)(\W?)")
+_MOST_BRANCHES = 3  # per word wanted: some spell no word of their own
 _LINES_AT_A_TIME = 1024  # enough to sort by length, few enough to show progress
 
 
@@ -232,6 +235,52 @@ class Translator:
             self._join(each, [[x for _ in sentence for x in next(found)] for sentence in line])
             for each, line in zip(split, parts, strict=True)
         ]
+
+    def next_words(self, line: str, beginning: str, n: int) -> dict[str, str]:
+        """Return up to `n` words that may follow the beginning of a translation, best first.
+
+        A beginning without a space at the end may be followed by punctuation, too. Raises
+        `UserError` if the line is not a single sentence, or the model cannot write the beginning.
+
+        → for each word, the beginning with it, and with the character after it, by which
+        `n_best` recognizes that the word has ended
+        """
+        segments = self.segments(line)
+        if len(segments) != 1:
+            raise UserError("text: send one sentence, not so long that it is translated in parts")
+        if isinstance(self.tokenizers.target, WordTokenizer):
+            return {}  # `n_best` could not continue them
+        [segment] = self._segments.begin(segments, beginning)
+        target = self.tokenizers.target
+        written = target.encode(segment.beginning.strip())
+
+        def spelled(ids: list[int]) -> str:
+            return self._text(segment, Hypothesis([*written, *ids], 0.0, 0.0, complete=False))
+
+        def has_ended(ids: list[int]) -> bool:
+            rest = spelled(ids)[len(before) :]
+            match = _NEXT_WORD.match(rest)
+            return bool(match and match.end(2) < len(rest))
+
+        before, given = spelled([]), beginning.strip()
+        [limit] = self.limits([segment])
+        is_changed = len(before) != len(given.removeprefix(segment.part.before.strip()))
+        if is_changed or len(written) >= limit:  # is_changed: a name, which is copied, was begun
+            return {}
+        found: dict[str, str] = {}
+        for ids in self.pytorch.continuations(
+            segment.ids, written, _MOST_BRANCHES * n, limit, has_ended
+        ):
+            if not (match := _NEXT_WORD.match(spelled(ids)[len(before) :])):
+                continue
+            space, word, after = match.groups()
+            joins = beginning[-1:].isspace() or (before[-1:].isalnum() and word[0].isalnum())
+            if before and not space and joins:
+                continue  # it belongs to the word before
+            if self._target_words and self._target_words.count_new(word, segment.part.raw):
+                continue
+            found.setdefault(word, f"{given}{space}{word}{after}")
+        return dict(islice(found.items(), n))
 
     def segments(self, line: str) -> list[Segment]:
         """Return the parts of a line that are translated separately; none for a blank one."""

@@ -63,6 +63,10 @@ class ServedRun:
         begun = self.translator.begin(sentences, prefix)
         return self.translator.n_best(sentences, n, begun)
 
+    def next_words(self, sentence: str, prefix: str, n: int) -> dict[str, str]:
+        """Return words that may follow the beginning of a translation; raises `UserError`."""
+        return self.translator.next_words(sentence, prefix, n)
+
     def inspect(
         self, sentence: str, translation: "Translation", probabilities: bool = True
     ) -> "Inspection":

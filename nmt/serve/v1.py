@@ -1,9 +1,9 @@
 """The API of nmt itself: translations with scores, attention and search steps."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from nmt.serve.inspection import Inspection
     from nmt.serve.served_run import ServedRun
 
+T = TypeVar("T")
+
 _MOST_INSPECTED = 20  # sentences per request
+_LONGEST_PREFIX = 10_000  # characters
 _MOST_WEIGHTS = 2_000_000  # of attention per request: about 64 MB as Python lists
 
 
@@ -33,16 +36,12 @@ class _Body(BaseModel):
     api_key: str | None = Field(None, description="required if the server has keys")
 
 
-class InspectBody(_Body):
-    """The text to translate, and what to return about it."""
+class _RunBody(_Body):
+    """The run, and how it translates."""
 
-    text: Texts = Field(description="one text or a list")
     run: str | None = Field(None, description="name of a run; default: the first that fits")
     source: LanguageCode | None = Field(None, description="language code")
     target: LanguageCode | None = Field(None, description="language code")
-    n_best: int = Field(1, ge=1, le=MOST_OPTIONS, description="translations per sentence")
-    attention: bool = Field(False, description="tokens, their probabilities, cross-attention")
-    beam: bool = Field(False, description="the hypotheses at each step of the search")
     glossary: str | None = Field(
         None,
         description="terms with prescribed translations, one SOURCE TAB TARGET on each line; "
@@ -51,9 +50,18 @@ class InspectBody(_Body):
     address: Address | None = Field(
         None, description="how to address readers, for runs that learned it (data.address)"
     )
+
+
+class InspectBody(_RunBody):
+    """The text to translate, and what to return about it."""
+
+    text: Texts = Field(description="one text or a list")
+    n_best: int = Field(1, ge=1, le=MOST_OPTIONS, description="translations per sentence")
+    attention: bool = Field(False, description="tokens, their probabilities, cross-attention")
+    beam: bool = Field(False, description="the hypotheses at each step of the search")
     prefix: str | None = Field(
         None,
-        max_length=10_000,
+        max_length=_LONGEST_PREFIX,
         description="how the translation of a single text begins; may end within a word",
     )
     stream: bool = Field(
@@ -61,6 +69,16 @@ class InspectBody(_Body):
         description="one line of JSON per sentence, as it becomes ready; if a sentence takes too "
         "long, a last line with only `error` ends the stream",
     )
+
+
+class AlternativesBody(_RunBody):
+    """A sentence, and the words of its translation that have been settled."""
+
+    text: str = Field(description="one sentence")
+    prefix: str = Field(
+        "", max_length=_LONGEST_PREFIX, description="the words before, ending with the space"
+    )
+    n_best: int = Field(5, ge=1, le=MOST_OPTIONS, description="number of words")
 
 
 class CompareBody(_Body):
@@ -154,6 +172,20 @@ class Inspected(TypedDict):
     texts: list[Text]
 
 
+class NextWord(TypedDict):
+    """A word; prefix: for `/v1/translate`, to continue the translation with it."""
+
+    word: str
+    prefix: str
+
+
+class Alternatives(TypedDict):
+    """The words that may follow, most probable first."""
+
+    run: str
+    words: list[NextWord]
+
+
 async def translate(
     service: Service, request: Request, body: InspectBody
 ) -> Inspected | AsyncIterator[bytes]:
@@ -194,15 +226,27 @@ async def _begun(
     service: Service, run: "ServedRun", sentences: list[str], n: int, prefix: str
 ) -> "AsyncIterator[list[Translation]]":
     """Translate the sentences of a text whose translation has a beginning; raises `ApiError`."""
-    try:
-        found = await service.batcher.run_in_worker(partial(run.continued, sentences, n, prefix))
-    except UserError as error:
-        raise ApiError(400, f"Invalid request: {error}") from None
-    for options in found:
+    for options in await _in_worker(service, partial(run.continued, sentences, n, prefix)):
         yield options
 
 
-def _choose_run(service: Service, body: InspectBody) -> "ServedRun":
+async def alternatives(service: Service, request: Request, body: AlternativesBody) -> Alternatives:
+    """Return the words with which a translation may continue."""
+    run = await service.adapted(_choose_run(service, body), body.glossary, body.address)
+    service.translator.require_length([body.text])
+    found = await _in_worker(service, partial(run.next_words, body.text, body.prefix, body.n_best))
+    return {"run": run.name, "words": [{"word": x, "prefix": y} for x, y in found.items()]}
+
+
+async def _in_worker(service: Service, work: Callable[[], T]) -> T:
+    """Call `work`, which needs a model; raises `ApiError` 400 for what the user can fix."""
+    try:
+        return await service.batcher.run_in_worker(work)
+    except UserError as error:
+        raise ApiError(400, f"Invalid request: {error}") from None
+
+
+def _choose_run(service: Service, body: _RunBody) -> "ServedRun":
     if body.run is None:
         return service.run_between(body.source or None, body.target or None)
     run = service.run_named(body.run)
@@ -298,6 +342,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("POST", "/v1/translate", "Translate, with scores, tokens, attention and beam",
               translate, Inspected, InspectBody, streams=True,
               example={"text": "Where is the station?", "n_best": 3}),
+    Operation("POST", "/v1/alternatives", "Words with which a translation may continue",
+              alternatives, Alternatives, AlternativesBody,
+              example={"text": "Where is the station?", "prefix": "Wo ist "}),
     Operation("GET", "/v1/runs", "List runs", runs, list[RunRow]),
     Operation("GET", "/v1/runs/{name}", "Describe a run: metrics, data report, configuration",
               run_details, RunDetails),

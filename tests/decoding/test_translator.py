@@ -992,3 +992,54 @@ def test_copied_words_are_completed_in_a_beginning(carrying, translator):
 def test_a_beginning_that_the_model_cannot_write_is_refused(words, translator):
     with pytest.raises(UserError, match="prefix"):
         translator(words).n_best(["Anna sings."], 1, ["Anna"])
+
+
+class Continuing(ScriptedSearch):
+    """Stands in for PyTorch; continues a beginning with each of these texts."""
+
+    def __init__(self, tokenizers: Tokenizers, texts: list[str]):
+        super().__init__(lambda ids: [])
+        self.target, self.texts = tokenizers.target, texts
+
+    def continuations(self, source, written, count, limit, ended):
+        before = self.target.decode(written)
+        return [self.target.encode(before + text)[len(written) :] for text in self.texts]
+
+
+@pytest.mark.parametrize(
+    ("beginning", "texts", "found"),
+    [
+        ("Anna ", [" singt heute", " liest.", ".", " singt gern"],
+         {"singt": "Anna singt ", "liest": "Anna liest."}),
+        ("Anna", [".", " singt", "s"], {".": "Anna.", "singt": "Anna singt"}),
+        ("", ["Anna liest", "Ben"], {"Anna": "Anna ", "Ben": "Ben"}),
+    ],
+)  # fmt: skip
+def test_next_words_come_with_what_ends_them(beginning, texts, found, subwords, translator):
+    made = translator(subwords, pytorch=Continuing(subwords, texts))
+    assert made.next_words("Anna sings.", beginning, 5) == found
+    assert list(made.next_words("Anna sings.", beginning, 1)) == list(found)[:1]
+
+
+def test_next_words_are_words_of_the_training_text(subwords, translator):
+    pytorch = Continuing(subwords, [" sinest", " singt"])
+    made = translator(subwords, pytorch=pytorch, target_words=TargetWords(["singt"]))
+    assert list(made.next_words("Anna sings.", "Anna ", 5)) == ["singt"]
+
+
+def test_next_words_are_written_by_the_model(subwords, translator):
+    made = translator(subwords)
+    for word, text in made.next_words("Anna sings.", "Clara ", 3).items():
+        assert text.startswith(f"Clara {word}")
+    assert made.next_words("Anna sings.", "Clara " * 30, 3) == {}  # no room for more
+
+
+@pytest.mark.parametrize("line", ["", "Anna sings. Ben reads."])
+def test_next_words_are_those_of_one_sentence(line, subwords, translator):
+    with pytest.raises(UserError, match="one sentence"):
+        translator(subwords, single=True).next_words(line, "Clara ", 3)
+
+
+def test_no_word_follows_within_a_copied_word_or_without_subwords(carrying, words, translator):
+    assert translator(carrying).next_words("Zora sings", "Zo", 3) == {}
+    assert translator(words).next_words("Anna sings.", "Anna ", 3) == {}

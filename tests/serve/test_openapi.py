@@ -34,4 +34,4 @@ def test_responses_to_generated_requests_match_the_document(
         check=False,
     )
     assert done.returncode == 0, done.stdout
-    assert "Tested: 19" in done.stdout
+    assert "Tested: 20" in done.stdout

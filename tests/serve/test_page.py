@@ -584,6 +584,8 @@ def test_the_page_is_accessible(
             page.locator("#output .word").first.hover()
             page.locator("#beam summary").click()
             page.wait_for_selector("#beam tbody tr")
+            page.locator("#output .word").first.click()
+            page.wait_for_selector("[role=menuitem]")
         page.wait_for_selector("main h1, main h2", state="attached")
         page.wait_for_load_state("networkidle")
         found = Axe().run(page)
@@ -668,6 +670,88 @@ def test_another_translation_can_be_chosen(page: Page, server: Running) -> None:
     other.click()
     expect(page.locator("#output")).to_have_text(text)
     expect(page.locator("#options button").first).to_be_focused()
+
+
+def test_another_word_can_be_chosen_with_the_mouse(page: Page, server: Running) -> None:
+    type_sentence(page, server, f"{SENTENCE} Anna likes to read.")
+    page.locator("#output .word", has_text="heute").first.click()
+    menu = page.get_by_role("menu", name="Instead of heute")
+    expect(menu.get_by_role("menuitem").first).to_be_visible()
+    words = menu.get_by_role("menuitem").all_inner_texts()
+    assert 1 <= len(set(words)) == len(words) <= 5
+    assert "heute" not in words
+    menu.get_by_role("menuitem").first.click()
+    expect(menu).to_be_hidden()
+    changed = re.compile(rf"^Oscar programmiert {re.escape(words[0])}\b.* Anna liest")
+    expect(page.locator("#output")).to_have_text(changed)
+    expect(page.locator("#looked")).to_contain_text(f"“{words[0]}” looks at")
+    page.get_by_text("Beam search").click()  # which translates the others again
+    expect(page.locator("#beam output")).to_contain_text("the model's own translation")
+    expect(page.locator("#output")).to_have_text(changed)
+    page.locator("#output .word").first.click()
+    expect(page.get_by_role("menu")).to_be_visible()
+    page.locator("#text").click()
+    expect(page.get_by_role("menu")).to_be_hidden()
+
+
+def test_another_word_can_be_chosen_with_the_keyboard(page: Page, server: Running) -> None:
+    type_sentence(page, server)
+    word = page.locator("#output .word").nth(2)
+    for key in ("Enter", "Space"):
+        word.focus()
+        page.keyboard.press(key)
+        menu = page.get_by_role("menu", name="Instead of heute")
+        items = page.get_by_role("menuitem")
+        expect(items.first).to_be_focused()
+        page.keyboard.press("ArrowUp")
+        expect(items.last).to_be_focused()
+        page.keyboard.press("ArrowDown")
+        expect(items.first).to_be_focused()
+        page.keyboard.press("Escape")
+        expect(menu).to_be_hidden()
+        expect(word).to_be_focused()
+    expect(page.locator("#output")).to_have_text(GERMAN)
+    page.keyboard.press("Enter")
+    expect(items.first).to_be_focused()
+    page.keyboard.press("End")
+    last = items.last.inner_text()
+    page.keyboard.press("Enter")
+    expect(word).to_have_text(last)
+    expect(word).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(items.first).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("menu")).to_be_hidden()
+
+
+def test_a_word_can_be_tapped(browser: Browser, server: Running) -> None:
+    size: Any = {"width": 390, "height": 800}
+    with browser.new_context(has_touch=True, viewport=size) as context:
+        page = context.new_page()
+        type_sentence(page, server)
+        page.locator("#output .word", has_text="heute").tap()
+        page.get_by_role("menuitem").first.tap()
+        expect(page.locator("#output")).not_to_have_text(GERMAN)
+        expect(page.locator("#output")).to_have_text(re.compile("^Oscar programmiert "))
+
+
+def test_words_without_alternatives_say_so(page: Page, server: Running) -> None:
+    page.route("**/v1/alternatives", lambda route: route.fulfill(json={"run": "", "words": []}))
+    type_sentence(page, server)
+    page.locator("#output .word").first.click()
+    expect(page.get_by_role("menuitem")).to_have_text("No other word fits here")
+
+
+def test_the_beginning_of_the_translation_can_be_typed(page: Page, server: Running) -> None:
+    type_sentence(page, server)
+    begins = page.get_by_label("The translation begins with")
+    begins.press_sequentially("Anna tan", delay=5)
+    expect(page.locator("#output")).to_have_text(re.compile("^Anna tanzt"))
+    begins.fill("")
+    expect(page.locator("#output")).to_have_text(GERMAN)
+    begins.fill("Anna")
+    page.get_by_role("button", name="Clear").click()
+    expect(begins).to_have_value("")
 
 
 def test_a_failed_translation_is_not_mistaken_for_a_new_one(page: Page, server: Running) -> None:

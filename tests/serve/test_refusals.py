@@ -85,6 +85,19 @@ REFUSED = [
             ("20 sentences", {"text": [SENTENCE] * 21, "attention": True}),
         )
     ),
+    *(
+        posted("/v1/alternatives", 400, named, json={"text": SENTENCE, **fields})
+        for named, fields in (
+            ("one sentence", {"text": f"{SENTENCE}\n{SENTENCE}"}),
+            ("one sentence", {"text": " "}),
+            ("text", {"text": [SENTENCE]}),
+            ("the model cannot write it", {"prefix": "漢 "}),
+            ("prefix", {"prefix": "x" * 10_001}),
+            ("n_best", {"n_best": 11}),
+            ("/etc is not a run here", {"run": "/etc"}),
+            ("beam", {"beam": True}),
+        )
+    ),
     posted("/v1/compare", 400, "runs", json={"runs": ["toy"]}),
     # Files
     *(
@@ -122,6 +135,7 @@ def test_requests_are_refused(
         ("/translate", "6 texts", {"q": ["<p>a</p><p>b</p>"] * 3, "format": "html"}),
         ("/translate", "6 texts", {"q": [""] * 6, "source": "auto"}),
         ("/v1/translate", "6 texts", {"text": [""] * 6}),
+        ("/v1/alternatives", "request (101) exceeds", {"text": "x" * 101}),
     ],
 )
 def test_too_much_text_is_refused(

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import sys
 import threading
@@ -411,6 +412,26 @@ def test_every_endpoint_is_documented(client: TestClient) -> None:
 def test_a_translation_begins_with_a_prefix(client: TestClient) -> None:
     answer = client.post("/v1/translate", json={"text": f"{SENTENCE} Anna.", "prefix": "Ben s"})
     assert answer.json()["texts"][0]["translation"].startswith("Ben s")
+
+
+def test_alternatives_are_words_that_may_follow(client: TestClient) -> None:
+    def ask(prefix: str, n: int = 5) -> list[dict[str, str]]:
+        body = {"text": SENTENCE, "prefix": prefix, "n_best": n}
+        answer = client.post("/v1/alternatives", json=body)
+        assert answer.status_code == 200
+        assert answer.json()["run"] == "toy"
+        return cast("list[dict[str, str]]", answer.json()["words"])
+
+    found = ask("Anna ")
+    assert found[0] == {"word": "singt", "prefix": "Anna singt "}
+    assert len({each["word"] for each in found}) == len(found) <= 5
+    assert ask("Anna ", 1) == found[:1]
+    assert ask("")[0]["word"] == "Anna"
+    assert ask("Anna singt heute")[0]["word"] == "."
+    for each in ask("Anna singt "):
+        body = {"text": SENTENCE, "prefix": each["prefix"]}
+        [text] = client.post("/v1/translate", json=body).json()["texts"]
+        assert re.match(rf"Anna singt {re.escape(each['word'])}\b", text["translation"])
 
 
 def test_a_glossary_prescribes_translations_of_terms(client: TestClient) -> None:

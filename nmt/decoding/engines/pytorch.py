@@ -1,6 +1,6 @@
 """The PyTorch engine: the reference, which supports everything."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -18,6 +18,7 @@ from nmt.decoding.search.greedy import greedy_search
 from nmt.decoding.search.hypothesis import Hypothesis, best_first
 from nmt.decoding.search.lexical_constraints import PER_GROUP, LexicalConstraints, count_groups
 from nmt.decoding.search.nearest_neighbours import Neighbours, WithNeighbours
+from nmt.decoding.search.next_words import continuations
 from nmt.decoding.search.sampling import Sampler, count_earlier
 from nmt.decoding.search.stepwise import Stepwise
 from nmt.device import choose_device
@@ -123,6 +124,19 @@ class PyTorchSearch:
             for i, each in zip(batch, hypotheses, strict=True):
                 found[i] = each
         return found
+
+    def continuations(
+        self,
+        source: list[int],
+        written: Sequence[int],
+        count: int,
+        limit: int,
+        ended: Callable[[list[int]], bool],
+    ) -> list[list[int]]:
+        """Return what may follow the tokens `written` in a translation; see `continuations`."""
+        ids = torch.tensor([source], device=self._device)
+        with TORCH_LOCK:
+            return continuations(self._writer, ids, written, count, limit, ended)
 
     def _search_batch(
         self,

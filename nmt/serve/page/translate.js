@@ -4,6 +4,7 @@ import { call, latest, stored } from "./api.js";
 import { drawHeat, drawLines } from "./attention.js";
 import { debounced, h, percent, shorten } from "./dom.js";
 import { filesCard } from "./files.js";
+import { wordMenu } from "./menu.js";
 import { termsCard } from "./terms.js";
 import { bothSides, cut, probability, weights } from "./words.js";
 
@@ -21,6 +22,7 @@ export function start(main, query) {
   const ask = latest();
   const askInside = latest();
   const askLanguage = latest();
+  const askWords = latest();
 
   // ------------------------------------------------------------------------------- the two texts
   const run = h("select", { id: "run" });
@@ -33,6 +35,8 @@ export function start(main, query) {
   const text = h("textarea", { id: "text", dir: "auto", "aria-label": "Text to translate", placeholder: "Type a sentence", spellcheck: "false" });
   const notes = h("p", { class: "small muted", id: "notes", role: "status" });
   const output = h("div", { class: "output", id: "output", dir: "auto", "aria-live": "polite", "aria-label": "Translation", role: "group" });
+  const begins = h("input", { id: "begins", dir: "auto", autocomplete: "off", spellcheck: "false" });
+  const menu = wordMenu();
   const shade = h("input", { type: "checkbox", id: "shade" });
   const source = h("h2");
   const target = h("h2");
@@ -77,8 +81,8 @@ export function start(main, query) {
       h("label", {}, shade, " Shade uncertain words")),
     h("div", { class: "pair" },
       h("section", { class: "card" }, source, text, examples, otherLanguage, h("div", { class: "bar below" }, counter, h("span", { class: "end" }, clear))),
-      h("section", { class: "card" }, target, output, notes, h("div", { class: "bar below" }, copied, h("span", { class: "end" }, copy, link)))),
-    terms.card, inside, files.card,
+      h("section", { class: "card" }, target, output, notes, h("label", { class: "small begins" }, "The translation begins with ", begins), h("div", { class: "bar below" }, copied, h("span", { class: "end" }, copy, link)))),
+    terms.card, inside, files.card, menu.list,
   );
 
   const names = new Intl.DisplayNames(["en"], { type: "language" });
@@ -155,14 +159,53 @@ export function start(main, query) {
   function showSentence(sentence, number) {
     const best = sentence.translations[0].text;
     let count = 0;
+    let place = 0;
     return h("span", { lang: selected()?.target }, cut(best).map((each) => {
+      const before = best.slice(0, place);
+      place += each.text.length;
       if (!each.word) return each.text;
       const word = count++;
       return h("span", {
-        class: number === state.chosen && word === state.word ? "word chosen" : "word", role: "button", tabindex: -1, "data-sentence": number, "data-number": word,
-        onmouseenter: () => choose(number, word), onclick: () => choose(number, word), onfocus: () => choose(number, word),
+        class: number === state.chosen && word === state.word ? "word chosen" : "word", role: "button", "aria-haspopup": "menu", tabindex: -1, "data-sentence": number, "data-number": word,
+        onmouseenter: () => choose(number, word), onclick: (event) => { choose(number, word); offer(event.currentTarget, number, before); }, onfocus: () => choose(number, word),
       }, each.text);
     }));
+  }
+
+  // Shows what else could stand at the place of a word; before: the text before it in its sentence.
+  async function offer(element, number, before) {
+    const sentence = state.sentences[number];
+    const [best] = sentence.translations;
+    if (best.parts > 1) return;
+    const found = await askWords("/v1/alternatives", { ...state.body, text: sentence.source, prefix: before, n_best: OPTIONS + 1 });
+    const focused = document.activeElement;
+    if (!found || !element.isConnected || (focused !== element && output.contains(focused))) return; // on to another word
+    const rest = best.text.slice(before.length);
+    const isThere = (word) => rest.startsWith(word) && !/^[\p{L}\p{N}]/u.test(rest.slice(word.length));
+    const others = found.words.filter((each) => !isThere(each.word)).slice(0, OPTIONS);
+    const items = others.map((each) => [each.word, () => settle(number, each.prefix)]);
+    menu.open(element, `Instead of ${element.textContent}`, others.length ? selected()?.target : "en", items.length ? items : [["No other word fits here", () => {}]]);
+  }
+
+  // Translates a sentence again, from its settled words onward.
+  async function settle(number, prefix) {
+    const { body, word } = state;
+    const { source, gap } = state.sentences[number];
+    output.classList.add("busy");
+    const found = await askWords("/v1/translate", { ...body, text: source, prefix, attention: true });
+    if (body !== state.body || state.asked !== state.shown) return; // another text has been asked for meanwhile
+    output.classList.remove("busy");
+    if (!found) return;
+    const [again] = found.texts[0].sentences;
+    state.sentences[number] = { problem: "The steps are those of the model's own translation only.", ...again, gap, settled: true };
+    Object.assign(state, { chosen: number, word });
+    showOutput();
+    showInside();
+    focusWord(number, word);
+  }
+
+  function focusWord(number, word) {
+    output.querySelector(`[data-sentence="${number}"][data-number="${word}"]`)?.focus();
   }
 
   // Changes no text, which a screen reader would read again.
@@ -216,7 +259,7 @@ export function start(main, query) {
     if (!rank || !sentence) return;
     const [chosen] = sentence.translations.splice(rank, 1);
     sentence.translations.unshift(chosen);
-    Object.assign(sentence, { attention: undefined, beam: undefined, problem: "Attention is shown of the best translation only." });
+    Object.assign(sentence, { attention: undefined, beam: undefined, settled: true, problem: "Attention is shown of the best translation only." });
     askInside.cancel();
     state.looks++;
     state.word = null;
@@ -290,6 +333,8 @@ export function start(main, query) {
     output.classList.remove("stale");
     state.looks++;
     askInside.cancel();
+    askWords.cancel();
+    menu.close();
     if (!value.trim()) {
       ask.cancel();
       output.classList.remove("busy");
@@ -301,7 +346,7 @@ export function start(main, query) {
     }
     output.classList.add("busy");
     // Alternatives take longer, and only the inspection shows them.
-    const body = { text: value, run: run.value, n_best: countSentences(value) > MOST_INSPECTED ? 1 : OPTIONS, ...wishes() };
+    const body = { text: value, run: run.value, n_best: countSentences(value) > MOST_INSPECTED ? 1 : OPTIONS, ...beginning(), ...wishes() };
     const found = await ask("/v1/translate", body);
     if (state.asked !== asked) return; // another text or run has been asked for meanwhile
     output.classList.remove("busy");
@@ -333,20 +378,22 @@ export function start(main, query) {
       return;
     }
     const before = translations();
-    state.sentences = found.texts[0].sentences;
+    state.sentences = found.texts[0].sentences.map((each, i) => (state.sentences[i]?.settled ? state.sentences[i] : each));
     if (translations() === before) {
       showProbabilities();
     } else {
       const focused = output.contains(document.activeElement) ? document.activeElement.dataset : null;
       showOutput();
-      if (focused) output.querySelector(`[data-sentence="${focused.sentence}"][data-number="${focused.number}"]`)?.focus();
+      if (focused) focusWord(focused.sentence, focused.number);
     }
     showInside();
   }
 
   const linkOf = (value) => (value.trim() ? `#/translate?${new URLSearchParams({ run: run.value, text: value })}` : "#/translate");
 
-  const askedFor = (value) => linkOf(value) + JSON.stringify(wishes());
+  const beginning = () => (begins.value.trim() ? { prefix: begins.value } : {});
+
+  const askedFor = (value) => linkOf(value) + JSON.stringify({ ...beginning(), ...wishes() });
 
   const addressOf = (value) => (linkOf(value).length > LONGEST_ADDRESS ? "#/translate" : linkOf(value));
 
@@ -377,6 +424,7 @@ export function start(main, query) {
   }
 
   function empty() {
+    begins.value = "";
     setText("");
     showExamples(selected());
     text.focus();
@@ -386,10 +434,12 @@ export function start(main, query) {
   text.addEventListener("input", () => { showCurrent(); translateSoon(); });
   text.addEventListener("keydown", (event) => { if (event.key === "Escape" && text.value) { event.preventDefault(); empty(); } });
   clear.addEventListener("click", empty);
+  begins.addEventListener("input", () => { showCurrent(); translateSoon(); });
   address.addEventListener("change", () => { stored("localStorage", "address", address.value); showCurrent(); translate(); });
   run.addEventListener("change", () => { nameLanguages(); showCurrent(); translate(); });
   swap.addEventListener("click", () => {
     const translated = translation();
+    begins.value = "";
     run.value = reverse().name;
     text.value = translated;
     nameLanguages();
@@ -411,6 +461,10 @@ export function start(main, query) {
   output.addEventListener("keydown", (event) => {
     const words = [...output.querySelectorAll(".word")];
     const here = words.indexOf(document.activeElement);
+    if (here >= 0 && ["Enter", " "].includes(event.key)) {
+      event.preventDefault();
+      words[here].click();
+    }
     const there = { ArrowRight: here + 1, ArrowLeft: here - 1, Home: 0, End: words.length - 1 }[event.key];
     if (here < 0 || there === undefined || !words[there]) return;
     event.preventDefault();
@@ -441,6 +495,7 @@ export function start(main, query) {
     ask.cancel();
     askInside.cancel();
     askLanguage.cancel();
+    askWords.cancel();
     files.stop();
   };
 }
