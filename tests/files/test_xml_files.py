@@ -5,7 +5,7 @@ import pytest
 
 from nmt.errors import UserError
 from nmt.files import xml_files
-from nmt.files.xml_files import XmlDocument, read_xml
+from nmt.files.xml_files import XmlDocument, parse_xml, read_xml
 
 
 def text_of(path: Path) -> str:
@@ -23,6 +23,26 @@ def test_elements_and_text_come_in_order(tmp_path: Path) -> None:
         ("end", "b"),
         ("end", "a"),
     ]
+
+
+def test_a_handler_takes_the_same_as_the_events_tell(tmp_path: Path) -> None:
+    path = tmp_path / "a.xml"
+    path.write_text('<a><b x="1">h&eacute;</b><!-- c --></a>')
+    taken: list[tuple[object, ...]] = []
+
+    class Handler:
+        def start(self, name: str, attributes: dict[str, str]) -> None:
+            taken.append(("start", name, attributes))
+
+        def end(self, name: str) -> None:
+            taken.append(("end", name, {}))
+
+        def text(self, text: str) -> None:
+            taken.append(("text", text, {}))
+
+    list(parse_xml(path, Handler()))
+    assert taken == [event[:3] for event in read_xml(path)]
+    assert ("text", "é", {}) in taken
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])

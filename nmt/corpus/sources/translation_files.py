@@ -5,8 +5,9 @@ with an empty side, so that cleaning counts it.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Literal
@@ -15,13 +16,15 @@ from nmt.config.data import SOURCES
 from nmt.corpus.sources.readers import MAX_LINE_BYTES, Pair
 from nmt.corpus.text.languages import base_language
 from nmt.errors import UserError, one_line
-from nmt.files.xml_files import Event, read_xml
+from nmt.files.xml_files import parse_xml
 
 GETTEXT_HEADER = "x-gettext-domain-header"  # the kind of a unit of XLIFF that is a PO file's header
 _LARGEST_PO = 256 * 2**20  # bytes; polib holds all of it in memory
 # Elements of TMX and XLIFF that hold the original's markup instead of text; <sub>, which may stand
 # within them, is text of another place, such as a tooltip.
 _MARKUP = frozenset({"bpt", "ept", "ph", "it", "ut", "x", "bx", "ex", "cp", "sc", "ec"})
+# Elements of XLIFF with suggestions from memories, or texts that are not translated.
+_ALTERNATIVES = frozenset({"alt-trans", "matches", "note", "notes", "originalData", "ignorable"})
 _LINE_BREAK = re.compile(r"\s*(?:<br\b|\\n|\{br)", re.IGNORECASE)
 # States of XLIFF 1.2 and 2, of SDL Trados and of memoQ; a unit without a state is taken as it is.
 _UNFINISHED = re.compile(
@@ -54,8 +57,8 @@ def read_translation_files(
     the files have units, but none in both languages.
     """
     readers: dict[str, Callable[[Path, _Languages], Iterator[Pair]]] = {
-        "tmx": _read_tmx,
-        "xliff": _read_xliff,
+        "tmx": partial(_read_units, _TmxReader),
+        "xliff": partial(_read_units, _XliffReader),
         "po": _read_po,
     }
     wanted = _Languages(*languages)
@@ -111,26 +114,28 @@ class _Text:
         self._size = 0
         self._markup = 0  # depth of elements within markup
 
-    def add(self, event: Event) -> None:
-        kind, value = event[:2]
-        if kind == "text" and not self._markup:
-            self._size += len(value)
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        """Take the start of an element within the segment."""
+        if self._markup or _local(name) in _MARKUP:
+            self._markup += 1
+            if attributes.get("type") in ("lb", "fmt:lb") or attributes.get("ctype") == "lb":
+                self._parts.append(" ")
+
+    def end(self) -> None:
+        """Take the end of an element within the segment."""
+        self._markup -= bool(self._markup)
+
+    def add(self, text: str) -> None:
+        """Take text."""
+        if not self._markup:
+            self._size += len(text)
             if self._size > MAX_LINE_BYTES:
                 raise UserError(
                     f"{self._path}: a segment is longer than {MAX_LINE_BYTES} characters; is it "
                     "text?"
                 )
-            self._parts.append(value)
-        elif kind == "start":
-            if self._markup or _local(event.value) in _MARKUP:
-                self._markup += 1
-                if event.attributes.get("type") in ("lb", "fmt:lb") or (
-                    event.attributes.get("ctype") == "lb"
-                ):
-                    self._parts.append(" ")
-        elif kind == "end":
-            self._markup -= bool(self._markup)
-        elif _LINE_BREAK.match(event.value):
+            self._parts.append(text)
+        elif _LINE_BREAK.match(text):
             self._parts.append(" ")
 
     def __str__(self) -> str:
@@ -142,37 +147,58 @@ def _local(name: str) -> str:
     return name.rpartition(":")[2]
 
 
+def _read_units(
+    kind: "type[_TmxReader | _XliffReader]", path: Path, languages: _Languages
+) -> Iterator[Pair]:
+    reader = kind(path, languages)
+    for _ in parse_xml(path, reader):
+        yield from reader.pairs
+        reader.pairs.clear()
+
+
 # ------------------------------------------------------------------------------------------- TMX
 
 
-def _read_tmx(path: Path, languages: _Languages) -> Iterator[Pair]:
-    """Yield the pairs of a TMX file, version 1.1 to 1.4b; of several variants, the first."""
-    sides: list[str | None] = [None, None]
-    side: int | None = None
-    text: _Text | None = None
-    root = True
-    for event in read_xml(path):
-        kind, name, attributes, _ = event
-        if kind == "text":
-            if text:
-                text.add(event)
-        elif root and kind == "start":
-            _require_root(path, name, "tmx")
-            root = False
-        elif kind == "end" and name == "seg":
-            if text and side is not None and sides[side] is None:
-                sides[side] = str(text)
-            text = None
-        elif text:
-            text.add(event)
-        elif kind == "start" and name == "tu":
-            sides = [None, None]
-        elif kind == "start" and name == "tuv":
-            side = languages.side(_language(attributes))
-        elif kind == "start" and name == "seg":
-            text = _Text(path)
-        elif kind == "end" and name == "tu":
-            yield sides[0] or "", sides[1] or ""
+class _TmxReader:
+    """Reads TMX, version 1.1 to 1.4b; of several variants in a language, the first.
+
+    pairs: those read; whoever takes them removes them
+    """
+
+    def __init__(self, path: Path, languages: _Languages):
+        self.pairs: list[Pair] = []
+        self._path, self._languages = path, languages
+        self._sides: list[str | None] = [None, None]
+        self._side: int | None = None
+        self._text: _Text | None = None  # of the open segment
+        self._root = True
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        if self._root:
+            _require_root(self._path, name, "tmx")
+            self._root = False
+        elif self._text:
+            self._text.start(name, attributes)
+        elif name == "seg":
+            self._text = _Text(self._path)
+        elif name == "tuv":
+            self._side = self._languages.side(_language(attributes))
+        elif name == "tu":
+            self._sides = [None, None]
+
+    def end(self, name: str) -> None:
+        if name == "seg":
+            if self._text and self._side is not None and self._sides[self._side] is None:
+                self._sides[self._side] = str(self._text)
+            self._text = None
+        elif self._text:
+            self._text.end()
+        elif name == "tu":
+            self.pairs.append((self._sides[0] or "", self._sides[1] or ""))
+
+    def text(self, text: str) -> None:
+        if self._text:
+            self._text.add(text)
 
 
 def _language(attributes: Mapping[str, str]) -> str:
@@ -210,53 +236,36 @@ class _Unit:
             yield self.sources[number], self.targets.get(number, "") if finished else ""
 
 
-def _read_xliff(path: Path, languages: _Languages) -> Iterator[Pair]:
-    """Yield the pairs of an XLIFF file, version 1.2 or 2, also of SDL Trados and memoQ."""
-    reader = _XliffReader(path, languages)
-    for number, event in enumerate(read_xml(path)):
-        if not number:
-            _require_root(path, event.value, "xliff")
-        for first, second in reader.take(event):
-            yield (second, first) if reader.is_swapped else (first, second)
-
-
 class _XliffReader:
-    """Collects units from events."""
+    """Reads XLIFF, version 1.2 or 2, also of SDL Trados and memoQ.
+
+    pairs: those read; whoever takes them removes them
+    """
 
     def __init__(self, path: Path, languages: _Languages):
-        self.is_swapped = False
+        self.pairs: list[Pair] = []
         self._path, self._languages = path, languages
+        self._root = True
         self._is_wanted = True
+        self._is_swapped = False
         self._unit = _Unit()
         self._segment = 0  # number of the segment in a unit of XLIFF 2
         self._side: Literal["source", "target"] | None = None
         self._texts: list[tuple[str, _Text]] = []  # open segments with their ids; the first is all
         self._marks: list[bool] = []  # whether each open <mrk> is a segment
-        self._alternatives = 0  # depth of suggestions from memories
+        self._alternatives = 0  # depth of suggestions from memories and other unread elements
 
-    def take(self, event: Event) -> Iterable[Pair]:
-        """Return the pairs of the unit that ends with this event; usually none."""
-        name = _local(event.value) if event.kind != "text" else ""
-        if name in ("alt-trans", "matches", "note", "notes", "originalData", "ignorable"):
-            self._alternatives += 1 if event.kind == "start" else -1
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        if self._root:
+            _require_root(self._path, name, "xliff")
+            self._root = False
+        local = _local(name)
+        self._alternatives += local in _ALTERNATIVES
         if self._alternatives:
-            return ()
-        if event.kind == "start":
-            self._start(name, event)
-        elif event.kind == "text":
-            for _, text in self._texts:
-                text.add(event)
-        else:
-            self._end(name, event)
-            if name in ("trans-unit", "unit") and self._is_wanted:
-                return self._unit.pairs()
-        return ()
-
-    def _start(self, name: str, event: Event) -> None:
-        attributes = event.attributes
-        if name == "file" or (name == "xliff" and "srcLang" in attributes):
+            return
+        if local == "file" or (local == "xliff" and "srcLang" in attributes):
             self._take_languages(attributes)
-        elif name in ("trans-unit", "unit"):
+        elif local in ("trans-unit", "unit"):
             is_header = attributes.get("restype") == GETTEXT_HEADER
             self._unit = _Unit(
                 is_translatable=attributes.get("translate") != "no" and not is_header
@@ -264,37 +273,52 @@ class _XliffReader:
             self._segment = 0
             state = next((v for k, v in attributes.items() if _local(k) == "status"), "")
             self._unit.states[""] = state
-        elif name == "segment":
+        elif local == "segment":
             self._segment += 1
             self._unit.states[self._number] = attributes.get("state", "")
-        elif name == "seg" and event.value != "seg":  # <sdl:seg id conf>
+        elif local == "seg" and name != "seg":  # <sdl:seg id conf>
             number = attributes.get("id", "")
             self._unit.states[number] = attributes.get("conf", "unspecified")
-        elif name in ("source", "seg-source", "target") and self._side is None:
-            self._side = "target" if name == "target" else "source"
+        elif local in ("source", "seg-source", "target") and self._side is None:
+            self._side = "target" if local == "target" else "source"
             self._texts = [(self._number, _Text(self._path))]
-            if name == "target" and "state" in attributes:
+            if local == "target" and "state" in attributes:
                 self._unit.states[""] = attributes["state"]
         elif self._side:
-            if name == "mrk":
+            if local == "mrk":
                 is_segment = attributes.get("mtype") == "seg"
                 self._marks.append(is_segment)
                 if is_segment:
                     self._texts.append((attributes.get("mid", ""), _Text(self._path)))
             for _, text in self._texts:
-                text.add(event)
+                text.start(name, attributes)
 
-    def _end(self, name: str, event: Event) -> None:
-        if self._side is None:
+    def end(self, name: str) -> None:
+        local = _local(name)
+        self._alternatives -= local in _ALTERNATIVES
+        if self._alternatives:
             return
+        if self._side:
+            self._end_within(local)
+        if local in ("trans-unit", "unit") and self._is_wanted:
+            for first, second in self._unit.pairs():
+                self.pairs.append((second, first) if self._is_swapped else (first, second))
+
+    def _end_within(self, name: str) -> None:
+        """Take the end of a source or target, or of an element in it."""
         if name in ("source", "seg-source", "target"):
             self._store(*self._texts[0])
             self._side, self._texts, self._marks = None, [], []
             return
         for _, text in self._texts:
-            text.add(event)
+            text.end()
         if name == "mrk" and self._marks.pop() and len(self._texts) > 1:
             self._store(*self._texts.pop())
+
+    def text(self, text: str) -> None:
+        if not self._alternatives:
+            for _, each in self._texts:
+                each.add(text)
 
     def _store(self, number: str, text: _Text) -> None:
         sides = self._unit.targets if self._side == "target" else self._unit.sources
@@ -310,7 +334,7 @@ class _XliffReader:
         if not (source or target):
             return
         found = [self._languages.side(code) if code else None for code in (source, target)]
-        self.is_swapped = found[0] == 1
+        self._is_swapped = found[0] == 1
         self._is_wanted = found in ([0, 1], [1, 0]) or (not target and found[0] is not None)
 
 

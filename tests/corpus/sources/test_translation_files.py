@@ -7,6 +7,7 @@ from nmt.config.data import DataConfig
 from nmt.corpus.sources.corpus import Corpus
 from nmt.corpus.sources.registry import open_corpus
 from nmt.errors import UserError
+from nmt.files import xml_files
 from tests.files_of_tools import PO, TMX, XLIFF, ToolFile, before
 
 
@@ -90,6 +91,15 @@ def test_markup_is_left_out_and_highlighted_text_kept(memory: Path) -> None:
     assert pairs_in(memory) == [("Press OK now.First second", "x")]
 
 
+@pytest.mark.parametrize("block", [1, 7, 2**18])
+def test_blocks_of_any_size_are_read(
+    memory: Path, block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(xml_files, "_BLOCK", block)
+    memory.write_text(tmx(variants(en="a &lt; b&nbsp;c", de="<![CDATA[<d>]]> e"), variants(en="f")))
+    assert pairs_in(memory) == [("a < b c", "<d> e"), ("f", "")]
+
+
 def test_units_without_a_translation_are_counted_in_training_only(
     memory: Path, tmp_path: Path
 ) -> None:
@@ -130,6 +140,7 @@ def test_a_folder_of_memories_is_one_corpus(tmp_path: Path) -> None:
         "<html/>",
         f'<!DOCTYPE tmx [<!ENTITY a "b">]>{tmx().partition("dtd")[2][3:]}',
         tmx(variants(en="a", de="x" * (2**20 + 1))),
+        tmx(variants(en="a", de="<hi>" * 500 + "</hi>" * 500)),
     ],
 )
 def test_unusable_memories_are_refused(memory: Path, content: str) -> None:
