@@ -13,3 +13,6 @@ NUMBERS = "\ue009\ue00a\ue00b\ue00c\ue00d\ue00e\ue00f\ue010"
 TAGS = "\ue011\ue012\ue013\ue014\ue015\ue016\ue017\ue018" + "".join(
     map(chr, range(0xF0000, 0xF0000 + 992))
 )
+# All of them, within the brackets of a regular expression: as ranges, since it would compare each
+# character of a text with a thousand single ones.
+RESERVED = r"\ue001-\ue018\U000f0000-\U000f03df"

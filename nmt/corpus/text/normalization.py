@@ -11,14 +11,14 @@ from typing import Literal
 from nmt.corpus.text.abbreviations import cover_abbreviations
 from nmt.corpus.text.placeholders import WORD, cover_codes
 from nmt.corpus.text.surroundings import LIST_SIGN
-from nmt.special_tokens import NUMBERS, PLACEHOLDERS, TAGS
+from nmt.special_tokens import NUMBERS, PLACEHOLDERS, RESERVED
 
 UnicodeForm = Literal["none", "NFC", "NFKC"]
 JOINER = "￭"
 _BIDIRECTIONAL = r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _NEVER_SHOWN = (
     r"\x00-\x08\x0e-\x1f\x7f\x80-\x84\x86-\x9f\u00ad\u034f\u180e\u200b\u2060-\u2064"
-    rf"\u206a-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff{PLACEHOLDERS}{NUMBERS}{TAGS}"
+    rf"\u206a-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff{RESERVED}"
 )
 INVISIBLE = re.compile(f"[{_NEVER_SHOWN}{_BIDIRECTIONAL}]")
 """Control and invisible formatting characters, which carry no meaning: cleaning removes them."""

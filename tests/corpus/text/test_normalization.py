@@ -1,8 +1,10 @@
 """Rules for text before and after the model: marks, and words behind placeholders."""
 
-from nmt.corpus.text.normalization import limit_marks, words_only
+import re
+
+from nmt.corpus.text.normalization import limit_marks, normalize, words_only
 from nmt.corpus.text.placeholders import fill_placeholders
-from nmt.special_tokens import PLACEHOLDERS
+from nmt.special_tokens import NUMBERS, PLACEHOLDERS, RESERVED, TAGS
 
 A, B, C = PLACEHOLDERS[:3]
 
@@ -29,3 +31,9 @@ def test_a_placeholder_without_a_word_is_removed() -> None:
 
 def test_words_that_look_like_patterns_are_restored_literally() -> None:
     assert fill_placeholders(f"{A} {B}", {A: r"\1", B: r"\g<0>"}) == r"\1 \g<0>"
+
+
+def test_cleaning_removes_every_character_that_nmt_gives_a_meaning() -> None:
+    reserved = [chr(i) for i in range(0x110000) if re.match(f"[{RESERVED}]", chr(i))]
+    assert reserved == [*PLACEHOLDERS, *NUMBERS, *TAGS]
+    assert normalize(f"a{''.join(reserved)}b", "NFC") == "ab"
