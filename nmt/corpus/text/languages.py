@@ -1,6 +1,7 @@
 """Languages: codes of two letters and of three (some corpora use them), names, common words."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 _CODES = """
@@ -126,6 +127,6 @@ def seem_to_be_in(language: str, lines: Sequence[str], other: str) -> bool:
     codes = [two_letters(code) for code in (language, other)]
     if not set(codes) <= _FREQUENT.keys():
         return False
-    words = [word for line in lines for word in line.lower().split()]
-    own, others = (sum(word in _FREQUENT[code] for word in words) for code in codes)
+    words = Counter("\n".join(lines).lower().split())
+    own, others = (sum(words[word] for word in _FREQUENT[code]) for code in codes)
     return own > others
