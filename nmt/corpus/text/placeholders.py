@@ -28,18 +28,21 @@ _REPLACEABLE = re.compile(
 # capitals; what begins with another lower-case letter, such as ö, is sorted out later.
 _CAPITALIZED = r"[^\W\d_a-z][^\W\d_]*(?![^\W\d_])(?!(?<=[nN])['’][tT]\b)"
 _JOINED = (
-    rf"{_CAPITALIZED}(?:(?:['’](?!(?i:s|t|re|ve|ll|d|m)\b)|-(?:[a-z]{{1,4}}-)?){_CAPITALIZED})*"
+    rf"{_CAPITALIZED}(?:(?:['’](?!(?i:s|t|re|ve|ll|d|m)\b)|-(?:[a-z]{{1,4}}-)?| & ){_CAPITALIZED})*"
 )
 _INITIAL = r"[^\W\d_a-zI]\.(?= [^\W\d_a-z])"
 _PARTICLES = (
     *("van", "von", "de", "der", "den", "del", "della", "di", "da", "dos", "du", "la", "le"),
-    *("al", "el", "bin", "ibn", "ten", "ter", "zu"),
+    *("al", "el", "bin", "bint", "ibn", "ten", "ter", "y", "zu"),
 )
-_PARTICLE = "|".join(_PARTICLES)
-_NAME = rf"(?:{_INITIAL}|{_JOINED})"
-_IN_A_ROW = re.compile(
-    rf"(?<![^\W\d_])(?<![^\W\d_]['’-]){_NAME}(?: (?:(?:{_PARTICLE}) ){{0,2}}{_NAME})*"
+_COMMON_WORDS = frozenset(("van", "den", "bin", "ten", "y", "Den", "Bin", "Ten"))  # of English
+_PARTICLE = "|".join(f"[{p[0]}{p[0].upper()}]{p[1:]}" for p in _PARTICLES)
+_ATTACHED = re.compile(  # al-Rahman, Saint-Denis, d'Alene
+    rf"(?:(?:{_PARTICLE}|Sainte?)-|[dl]['’])(?=[^\W\d_a-z])"
 )
+_NAME = rf"(?:{_INITIAL}|[JS]r\.|(?:{_ATTACHED.pattern})?{_JOINED})"
+_WITH_PARTICLES = rf"((?:(?:{_PARTICLE}) ){{0,2}})({_NAME})"
+_IN_A_ROW = re.compile(rf"(?<![^\W\d_])(?<![^\W\d_]['’-])(?! )(?: ?{_WITH_PARTICLES})+")
 _LONGEST_PARTICLE = 2  # of a name, such as O'
 # What is joined with these is no name, such as Post-War.
 _PREFIXES = frozenset(
@@ -355,13 +358,17 @@ class PlaceholderRules:
         """
 
         def replacement(row: re.Match[str]) -> str:
-            words = row[0].split(" ")
-            names = list(map(self._is_name, words))
-            for i in range(len(words) - 1, 0, -1):
-                if words[i] in _PARTICLES:  # as in Zoe van Dyck
-                    names[i] = names[i + 1] and names[i - 1 - (words[i - 1] in _PARTICLES)]
+            words: list[tuple[bool, str]] = []
+            for before, word in re.findall(_WITH_PARTICLES, row[0]):
+                particles, is_name = before.split(), self._is_name(word)
+                follows_name = bool(words) and words[-1][0]  # as in Zoe van Dyck
+                belong = is_name and (follows_name or self._begin_names(particles))
+                if belong and not follows_name and row.start() > 1 and words:  # Yusuf ibn Tariq
+                    words[-1] = (words[-1][1].lower() in self.target_words, words[-1][1])
+                words += [(belong or self._is_name(particle), particle) for particle in particles]
+                words.append((is_name, word))
             pieces = []
-            for is_name, group in groupby(zip(names, words, strict=True), itemgetter(0)):
+            for is_name, group in groupby(words, itemgetter(0)):
                 name = " ".join(word for _, word in group)
                 several = is_name and not WORD.fullmatch(name)
                 pieces.append(replaced.placeholder(name, name, PLACEHOLDERS) if several else name)
@@ -369,8 +376,14 @@ class PlaceholderRules:
 
         return _IN_A_ROW.sub(replacement, replaced.text)
 
+    def _begin_names(self, particles: Sequence[str]) -> bool:
+        """Return whether particles belong to the name that follows; in German, von may be from."""
+        return self.languages[0] == "en" and not _COMMON_WORDS.issuperset(particles)
+
     def _is_name(self, joined: str) -> bool:
         """Return whether the model would not translate any part of a capitalized word."""
+        if attached := _ATTACHED.match(joined):
+            joined = joined[attached.end() :]
         parts = WORD.findall(joined)
         between = [part for part in parts[1:-1] if part.islower()]  # Stratford-upon-Avon
         parts = [part for part in parts if part not in between]
