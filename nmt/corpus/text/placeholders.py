@@ -77,8 +77,8 @@ _FILE_ENDINGS = (
 )
 # Those that need no translation, and are no abbreviation of million.
 _UNITS = (
-    "km/h|m/s|[kcm]m[²³23]?|m[²³23]|[km]g|ml|k?Wh?|[kMG]Hz|[kKMGT]B|[MG]bit/s|mA|dB|px|"
-    "EUR|USD|GBP|CHF"
+    "km/h|m/s|[kcm]m[²³23]?|m[²³23]|[km]g|ml|[kM]?Wh?|[kMG]?Hz|[kKMGT]B|[MG]bit/s|[km]?V|mAh?|"
+    "kJ|hPa|dB|px|EUR|USD|GBP|CHF"
 )
 _END_OF_URL = r"[^\s<>\"“”„.,;:!?()\]}'’]"
 _URL_TEXT = rf"(?:[^\s<>\"“”„()]|\([^\s()]*\))*(?:{_END_OF_URL}|\([^\s()]*\))"
@@ -123,23 +123,26 @@ _NAMELIKE = re.compile(
     )
 )
 _NUMBER = re.compile(
-    r"(?<![\w.,:/])(?:(?<!\S)[-−±])?(?P<currency>(?:(?:US|A|C)?\$|[€£¥]|(?:EUR|USD|GBP|CHF)\b)\s?)?(?P<figures>"
+    r"(?<![\w.,:/])(?:(?<![^\s(])[-−±~≈#])?(?P<currency>(?:(?:US|A|C)?\$|[€£¥]|(?:EUR|USD|GBP|CHF)\b)\s?)?(?P<figures>"
     r"(?:\+\d{1,3}|\(?0\d{1,6}\)?)(?:[ /-]\(?\d+\)?)+|\(\d{3}\) ?\d{3}-\d{4}"  # telephone
     r"|\d+(?:[ -]\d{3,4}){2,}(?: \d{1,2})?(?!\d)"
-    r"|\+?\d+(?:[.,:/x×–—'-]\d+)*[½¼¾]?|[½¼¾])"
+    r"|\d{1,3} [1-9]/[2-9](?![\w/])"  # 2 1/2
+    r"|\+?\d+(?:(?:[.,:/x×–—'-]|[–—-](?P=currency)| [x×] )\d+)*[½¼¾]?|[½¼¾])"
     r"(?(currency)|(?P<unit>"  # m after a currency is no metre
-    rf"\s?[%‰€]|[$£¥](?!\d)|\s?°(?:\s?[CF]\b)?|[\s-]?(?:{_UNITS})(?![\w²³])|\s[mgl](?!\w))?)"
+    rf"\s?[%‰€]|[$£¥](?!\d)|\s?°(?:\s?[CF]\b)?|[\s-]?(?:{_UNITS})(?![\w²³])|\s[mgl](?!\w)"
+    r"|\sA(?!\w|\.\s?\w))?)"  # amperes, but no a.m.
+    r"(?P<more>\+(?![\w+])|(?<='\d)\"|(?<='\d\d)\")?"  # 50+, 6'2"
 )
 _COMMON_PUNCTUATION = ".,;:!?'\"()[]-"  # part of the sentence, not a thing in it
 _SHORT = re.compile(r"\d{1,4}|\d\d?:\d\d")
-_MAGNITUDE = re.compile(r"\s?(?:(thousand|million|billion|trillion)|([kKmMbB])n?\b)")
+_MAGNITUDE = re.compile(r"\s?(?:(thousand|million|billion|trillion)s?\b|([kKmMbB])n?\b)")
 _MAGNITUDES = {
     **{"k": "Tsd.", "m": "Mio.", "b": "Mrd."},
     **{"thousand": "Tsd.", "million": "Mio.", "billion": "Mrd.", "trillion": "Bio."},
 }
 _HALF_OF_DAY = re.compile(r"(?:\s?(?:-|–|to|and|or)\s?(\d{1,2}(?:[:.]\d\d)?))?\s?([aApP])\.?[mM]\b")
 _TIME = re.compile(r"(\d{1,2})(?:[:.](\d\d))?")
-_UNTIL = re.compile("([-–—])")
+_UNTIL = re.compile("([-–—]| ?[x×] ?)")
 # Before numbers that are no decimals: Python, iOS, Article
 _VERSION = re.compile(
     r"(?:\w[^\w]*\s[A-Z]\w*|\b[a-z]+[A-Z]\w*|\b(?:Windows|Android|Python|Java|PHP|Ubuntu|Linux|USB|"
@@ -177,24 +180,25 @@ def numbers_of(text: str, source: str, target: str) -> Iterator[Number]:
         start, currency, unit = match.start(), match["currency"] or "", match["unit"] or ""
         sign = text[start : match.start("currency") if currency else match.start("figures")]
         magnitude = _MAGNITUDE.match(after) if currency else None
-        is_range = len(_UNTIL.split(match["figures"])) == 3
-        if magnitude and (source, target) == ("en", "de") and (magnitude[2] or is_range):
-            word = magnitude[1] or magnitude[2].lower()  # $5m, $1.5-2 million
-            unit = f"{_MAGNITUDES[word]} {currency.strip()}"
-            figures = _with_separators(match["figures"], source, target)
+        figures = match["figures"].replace(currency, "") if currency else match["figures"]  # £5-£10
+        if magnitude and (source, target) == ("en", "de"):  # $5m, $1.5-2 million
+            unit = f"{_MAGNITUDES[magnitude[1] or magnitude[2].lower()]} {currency.strip()}"
+            figures = _with_separators(figures, source, target)
             yield Number(start, match.end() + magnitude.end(), f"{sign}{figures} {unit}")
             continue
-        if magnitude:  # $5 million
+        if magnitude:  # the target language's word for million follows
             start, currency, sign = match.start("figures"), "", ""
         if (source, target) not in (("en", "de"), ("de", "en")):
             yield Number(start, match.end(), text[start : match.end()])
             continue
-        figures = match["figures"]
         if not unit and not currency and source == "en" and (half := _HALF_OF_DAY.match(after)):
             figures = _in_24_hours(figures, half[1] or "", half[2])
         elif unit or match["currency"] or not _is_no_decimal(before[-60:], figures, after):
             figures = _with_separators(figures, source, target)
-        yield Number(start, match.end(), sign + _with_unit(figures, currency, unit, target))
+        more = match["more"] or ""
+        figures, more = (figures, more) if unit else (figures + more, "")  # 10 %+, 50+ $
+        written = sign + _with_unit(figures, currency, unit, target) + more
+        yield Number(start, match.end(), written)
 
 
 def _in_24_hours(figures: str, until: str, half: str) -> str:

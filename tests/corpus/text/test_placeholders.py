@@ -199,11 +199,11 @@ for unit in hostile.split("|"):
 @pytest.mark.parametrize(
     ("amount", "replaced", "written"),
     [
-        ("£1.2 million", "1.2", "1,2"),
-        *((f"£1.2{m}", f"£1.2{m}", "1,2 Mio. £") for m in ("m", " m", "M", "mn")),
+        *((f"£1.2{m}", f"£1.2{m}", "1,2 Mio. £") for m in ("m", " m", "M", "mn", " million")),
         ("$3 bn", "$3 bn", "3 Mrd. $"),
         ("$50k", "$50k", "50 Tsd. $"),
         ("$1.5-2 million", "$1.5-2 million", "1,5-2 Mio. $"),
+        ("$1-$2 billion", "$1-$2 billion", "1-2 Mrd. $"),
         ("5 km", "5 km", "5 km"),
     ],
 )
@@ -238,6 +238,14 @@ def test_figures_that_may_be_no_decimals_stay(text: str) -> None:
         ("at 3.50 euros", "3,50"),
         ("About 2.5 km", "2,5 km"),
         ("42.195", "42,195"),
+        ("2.5 x 3.5 m", "2,5 x 3,5 m"),
+        ("£5-£10", "5-10 £"),
+        ("(-2.5 kV)", "-2,5 kV"),
+        ("1,000+ people", "1.000+"),
+        ("$50+", "50+ $"),
+        ("10%+", "10 %+"),
+        ("at 5 A.M.", "5"),
+        *((text, text) for text in ("~400", "#17", "6'2\"", "5 × 8", "2 1/2", "230 V", "5 A")),
     ],
 )
 def test_decimals_and_thousands_get_german_marks(text: str, written: str) -> None:
