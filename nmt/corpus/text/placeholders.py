@@ -88,27 +88,34 @@ TEMPLATE_FIELD = (
     r"|(?<!\d)%(?:\(\w{1,40}\)|\d{1,2}\$)?[-+#0]*(?![-+#0])\d*(?:\.\d+)?(?:hh?|ll?|[jztL])?"
     r"[diouxXeEfgGcsp@](?!\w)"
 )
+_IN_CODE = r"\w.:/+^×-"
 _NAMELIKE = re.compile(
     "|".join(
         (
             r"</?[A-Za-z][^<>\n]{0,200}>",  # a tag
             TEMPLATE_FIELD,
             r"\{%[^{}\n]{0,200}%\}|<%[^<>\n]{0,200}%>|\[\[[^\[\]\n]{1,80}\]\]",
+            r"(?!\A\S*\Z)\[[A-Z][A-Z\d_]+\]",  # [DATE], unless it is the whole text
             r"(?<![\w$])\$(?:[a-z_]\w{2,}|[A-Z_]{4,})|(?<!\S):[a-z_]\w{2,}:?",  # $name, :name
             r"`[^`\n]{1,200}`|&(?:[A-Za-z]{2,8}|#\d{1,7});",
-            rf"(?<!\w)(?:https?|ftp|file)://{_URL_TEXT}|(?<!\w)(?:mailto|tel):{_URL_TEXT}",
-            rf"(?<![\w.])www\.{_URL_TEXT}",
+            rf"(?<!\w)(?:(?:https?|ftp|file)://|mailto:|tel:|(?<!\.)www\.){_URL_TEXT}",
             r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+",
-            r"(?<!\S)[A-Za-z]:\\\S*\w|(?<!\S)(?:~|\.{1,2})?/\w(?:[^\s,;:!?]*\w)?",  # a path
+            r"(?<!\S)[A-Za-z]:\\\S*\w|(?<!\S)(?:~|\.{1,2})?/\.?\w(?:[^\s,;:!?]*\w)?",  # a path
             r"(?<!\S)\\\\\w\S*\w|(?<!\S)--[a-z][\w-]*\w",  # \\server\share, --help
             rf"(?<![\w.-])\w[\w.-]{{0,100}}\.(?:{_FILE_ENDINGS})"
             rf"(?::\d{{2,5}}(?!\d))?(?:/{_URL_TEXT}|(?![\w-]|\.\w))",
             r"(?<![\w+])C\+\+(?!\w)|(?<!\w)[CF]#(?!\w)|(?<!\S)\.NET(?!\w)",
-            r"(?<!\w)(?:Ctrl|Strg|Alt|Shift|Cmd|Win)(?:\+\w{1,12})+",
+            r"(?<!\w)(?:Ctrl|Strg|Alt|Shift|Cmd|Win)(?:\+\w{1,12}|-[A-Z\d]{1,3}(?!\w))+",
             r"(?<![\w.,])\d+(?:\.\d+)?[eE][-+]?\d+(?!\w)",  # 1.5e-3
-            r"(?<![\w&])[@#][A-Za-z_]\w*",
+            r"(?<![\w&])(?:#[A-Za-z_]\w*|@[A-Za-z_]\w*(?:\.[a-z_]\w*)*)",
             r"(?<!\w)[A-Za-z]\w*_\w+|(?<![\w.])[A-Za-z_]\w*\(\)",  # an identifier
             r"(?<![\w-])[A-Z]{2}\d\d(?: ?[A-Z\d]{4}){3,7}(?: ?[A-Z\d]{1,3})?(?!\w)",  # IBAN
+            r"(?<!\w)(?:[A-Z]{2} (?=0\d\d)|ISBN:? )\d(?:[\d-]*[\dX])?(?!\w)",  # BA 0295
+            # A run with a digit, and later another after a letter, ^ or ::, such as 1Z99 or 10^6,
+            # but no measures, such as 5m2 or 2x5kg
+            rf"(?<![{_IN_CODE}])(?!(?!0x)[\d.]+(?:x\d|[kcm]?m[23]\b))#?[A-Za-z]*\d[{_IN_CODE}]*"
+            rf"(?:[A-Za-z][.:]?|\^-?|::)\d"
+            rf"(?:(?:(?!-[a-z]{{3,}}(?![\w-]))[{_IN_CODE}])*\w)?",
             # A code, but not the "-related" of COVID-19-related
             r"(?<![\w-])(?!(?<=\d )[kcm]?m[23]\b)[A-Za-z]{1,6}\d"
             r"(?:\w|-(?![a-z]{3}))*(?:\.\d+)*(?<!-)",
