@@ -13,9 +13,10 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from nmt.corpus.text.placeholders import numbers_of
+from nmt.corpus.text.placeholders import numbers_of, replace_codes
 from nmt.decoding.loading import load_translator
 from nmt.runs.finding import open_run
+from nmt.special_tokens import PLACEHOLDERS
 
 FILLERS = {
     "name": """
@@ -56,7 +57,8 @@ If you need help, {name}, open {address} and look for {number}.
 
 def expected(kind: str, text: str, languages: tuple[str, str]) -> str:
     """Return how a filler stands in the translation."""
-    for number in numbers_of(text, *languages) if kind == "number" else ():
+    is_code = not replace_codes(text).text.strip(PLACEHOLDERS)  # 1.5e-3
+    for number in numbers_of(text, *languages) if kind == "number" and not is_code else ():
         if (number.start, number.end) == (0, len(text)):
             return number.written
         return number.written + text[number.end :]

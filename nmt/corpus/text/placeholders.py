@@ -28,18 +28,21 @@ _REPLACEABLE = re.compile(
 # capitals; what begins with another lower-case letter, such as ö, is sorted out later.
 _CAPITALIZED = r"[^\W\d_a-z][^\W\d_]*(?![^\W\d_])(?!(?<=[nN])['’][tT]\b)"
 _JOINED = (
-    rf"{_CAPITALIZED}(?:(?:['’](?!(?i:s|t|re|ve|ll|d|m)\b)|-(?:[a-z]{{1,4}}-)?){_CAPITALIZED})*"
+    rf"{_CAPITALIZED}(?:(?:['’](?!(?i:s|t|re|ve|ll|d|m)\b)|-(?:[a-z]{{1,4}}-)?| & ){_CAPITALIZED})*"
 )
 _INITIAL = r"[^\W\d_a-zI]\.(?= [^\W\d_a-z])"
 _PARTICLES = (
     *("van", "von", "de", "der", "den", "del", "della", "di", "da", "dos", "du", "la", "le"),
-    *("al", "el", "bin", "ibn", "ten", "ter", "zu"),
+    *("al", "el", "bin", "bint", "ibn", "ten", "ter", "y", "zu"),
 )
-_PARTICLE = "|".join(_PARTICLES)
-_NAME = rf"(?:{_INITIAL}|{_JOINED})"
-_IN_A_ROW = re.compile(
-    rf"(?<![^\W\d_])(?<![^\W\d_]['’-]){_NAME}(?: (?:(?:{_PARTICLE}) ){{0,2}}{_NAME})*"
+_COMMON_WORDS = frozenset(("van", "den", "bin", "ten", "y", "Den", "Bin", "Ten"))  # of English
+_PARTICLE = "|".join(f"[{p[0]}{p[0].upper()}]{p[1:]}" for p in _PARTICLES)
+_ATTACHED = re.compile(  # al-Rahman, Saint-Denis, d'Alene
+    rf"(?:(?:{_PARTICLE}|Sainte?)-|[dl]['’])(?=[^\W\d_a-z])"
 )
+_NAME = rf"(?:{_INITIAL}|[JS]r\.|(?:{_ATTACHED.pattern})?{_JOINED})"
+_WITH_PARTICLES = rf"((?:(?:{_PARTICLE}) ){{0,2}})({_NAME})"
+_IN_A_ROW = re.compile(rf"(?<![^\W\d_])(?<![^\W\d_]['’-])(?! )(?: ?{_WITH_PARTICLES})+")
 _LONGEST_PARTICLE = 2  # of a name, such as O'
 # What is joined with these is no name, such as Post-War.
 _PREFIXES = frozenset(
@@ -74,8 +77,8 @@ _FILE_ENDINGS = (
 )
 # Those that need no translation, and are no abbreviation of million.
 _UNITS = (
-    "km/h|m/s|[kcm]m[²³23]?|m[²³23]|[km]g|ml|k?Wh?|[kMG]Hz|[kKMGT]B|[MG]bit/s|mA|dB|px|"
-    "EUR|USD|GBP|CHF"
+    "km/h|m/s|[kcm]m[²³23]?|m[²³23]|[km]g|ml|[kM]?Wh?|[kMG]?Hz|[kKMGT]B|[MG]bit/s|[km]?V|mAh?|"
+    "kJ|hPa|dB|px|EUR|USD|GBP|CHF"
 )
 _END_OF_URL = r"[^\s<>\"“”„.,;:!?()\]}'’]"
 _URL_TEXT = rf"(?:[^\s<>\"“”„()]|\([^\s()]*\))*(?:{_END_OF_URL}|\([^\s()]*\))"
@@ -85,27 +88,34 @@ TEMPLATE_FIELD = (
     r"|(?<!\d)%(?:\(\w{1,40}\)|\d{1,2}\$)?[-+#0]*(?![-+#0])\d*(?:\.\d+)?(?:hh?|ll?|[jztL])?"
     r"[diouxXeEfgGcsp@](?!\w)"
 )
+_IN_CODE = r"\w.:/+^×-"
 _NAMELIKE = re.compile(
     "|".join(
         (
             r"</?[A-Za-z][^<>\n]{0,200}>",  # a tag
             TEMPLATE_FIELD,
             r"\{%[^{}\n]{0,200}%\}|<%[^<>\n]{0,200}%>|\[\[[^\[\]\n]{1,80}\]\]",
+            r"(?!\A\S*\Z)\[[A-Z][A-Z\d_]+\]",  # [DATE], unless it is the whole text
             r"(?<![\w$])\$(?:[a-z_]\w{2,}|[A-Z_]{4,})|(?<!\S):[a-z_]\w{2,}:?",  # $name, :name
             r"`[^`\n]{1,200}`|&(?:[A-Za-z]{2,8}|#\d{1,7});",
-            rf"(?<!\w)(?:https?|ftp|file)://{_URL_TEXT}|(?<!\w)(?:mailto|tel):{_URL_TEXT}",
-            rf"(?<![\w.])www\.{_URL_TEXT}",
+            rf"(?<!\w)(?:(?:https?|ftp|file)://|mailto:|tel:|(?<!\.)www\.){_URL_TEXT}",
             r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+",
-            r"(?<!\S)[A-Za-z]:\\\S*\w|(?<!\S)(?:~|\.{1,2})?/\w(?:[^\s,;:!?]*\w)?",  # a path
+            r"(?<!\S)[A-Za-z]:\\\S*\w|(?<!\S)(?:~|\.{1,2})?/\.?\w(?:[^\s,;:!?]*\w)?",  # a path
             r"(?<!\S)\\\\\w\S*\w|(?<!\S)--[a-z][\w-]*\w",  # \\server\share, --help
             rf"(?<![\w.-])\w[\w.-]{{0,100}}\.(?:{_FILE_ENDINGS})"
             rf"(?::\d{{2,5}}(?!\d))?(?:/{_URL_TEXT}|(?![\w-]|\.\w))",
             r"(?<![\w+])C\+\+(?!\w)|(?<!\w)[CF]#(?!\w)|(?<!\S)\.NET(?!\w)",
-            r"(?<!\w)(?:Ctrl|Strg|Alt|Shift|Cmd|Win)(?:\+\w{1,12})+",
+            r"(?<!\w)(?:Ctrl|Strg|Alt|Shift|Cmd|Win)(?:\+\w{1,12}|-[A-Z\d]{1,3}(?!\w))+",
             r"(?<![\w.,])\d+(?:\.\d+)?[eE][-+]?\d+(?!\w)",  # 1.5e-3
-            r"(?<![\w&])[@#][A-Za-z_]\w*",
+            r"(?<![\w&])(?:#[A-Za-z_]\w*|@[A-Za-z_]\w*(?:\.[a-z_]\w*)*)",
             r"(?<!\w)[A-Za-z]\w*_\w+|(?<![\w.])[A-Za-z_]\w*\(\)",  # an identifier
             r"(?<![\w-])[A-Z]{2}\d\d(?: ?[A-Z\d]{4}){3,7}(?: ?[A-Z\d]{1,3})?(?!\w)",  # IBAN
+            r"(?<!\w)(?:[A-Z]{2} (?=0\d\d)|ISBN:? )\d(?:[\d-]*[\dX])?(?!\w)",  # BA 0295
+            # A run with a digit, and later another after a letter, ^ or ::, such as 1Z99 or 10^6,
+            # but no measures, such as 5m2 or 2x5kg
+            rf"(?<![{_IN_CODE}])(?!(?!0x)[\d.]+(?:x\d|[kcm]?m[23]\b))#?[A-Za-z]*\d[{_IN_CODE}]*"
+            rf"(?:[A-Za-z][.:]?|\^-?|::)\d"
+            rf"(?:(?:(?!-[a-z]{{3,}}(?![\w-]))[{_IN_CODE}])*\w)?",
             # A code, but not the "-related" of COVID-19-related
             r"(?<![\w-])(?!(?<=\d )[kcm]?m[23]\b)[A-Za-z]{1,6}\d"
             r"(?:\w|-(?![a-z]{3}))*(?:\.\d+)*(?<!-)",
@@ -120,23 +130,26 @@ _NAMELIKE = re.compile(
     )
 )
 _NUMBER = re.compile(
-    r"(?<![\w.,:/])(?:(?<!\S)[-−±])?(?P<currency>(?:(?:US|A|C)?\$|[€£¥]|(?:EUR|USD|GBP|CHF)\b)\s?)?(?P<figures>"
+    r"(?<![\w.,:/])(?:(?<![^\s(])[-−±~≈#])?(?P<currency>(?:(?:US|A|C)?\$|[€£¥]|(?:EUR|USD|GBP|CHF)\b)\s?)?(?P<figures>"
     r"(?:\+\d{1,3}|\(?0\d{1,6}\)?)(?:[ /-]\(?\d+\)?)+|\(\d{3}\) ?\d{3}-\d{4}"  # telephone
     r"|\d+(?:[ -]\d{3,4}){2,}(?: \d{1,2})?(?!\d)"
-    r"|\+?\d+(?:[.,:/x×–—'-]\d+)*[½¼¾]?|[½¼¾])"
+    r"|\d{1,3} [1-9]/[2-9](?![\w/])"  # 2 1/2
+    r"|\+?\d+(?:(?:[.,:/x×–—'-]|[–—-](?P=currency)| [x×] )\d+)*[½¼¾]?|[½¼¾])"
     r"(?(currency)|(?P<unit>"  # m after a currency is no metre
-    rf"\s?[%‰€]|[$£¥](?!\d)|\s?°(?:\s?[CF]\b)?|[\s-]?(?:{_UNITS})(?![\w²³])|\s[mgl](?!\w))?)"
+    rf"\s?[%‰€]|[$£¥](?!\d)|\s?°(?:\s?[CF]\b)?|[\s-]?(?:{_UNITS})(?![\w²³])|\s[mgl](?!\w)"
+    r"|\sA(?!\w|\.\s?\w))?)"  # amperes, but no a.m.
+    r"(?P<more>\+(?![\w+])|(?<='\d)\"|(?<='\d\d)\")?"  # 50+, 6'2"
 )
 _COMMON_PUNCTUATION = ".,;:!?'\"()[]-"  # part of the sentence, not a thing in it
 _SHORT = re.compile(r"\d{1,4}|\d\d?:\d\d")
-_MAGNITUDE = re.compile(r"\s?(?:(thousand|million|billion|trillion)|([kKmMbB])n?\b)")
+_MAGNITUDE = re.compile(r"\s?(?:(thousand|million|billion|trillion)s?\b|([kKmMbB])n?\b)")
 _MAGNITUDES = {
     **{"k": "Tsd.", "m": "Mio.", "b": "Mrd."},
     **{"thousand": "Tsd.", "million": "Mio.", "billion": "Mrd.", "trillion": "Bio."},
 }
 _HALF_OF_DAY = re.compile(r"(?:\s?(?:-|–|to|and|or)\s?(\d{1,2}(?:[:.]\d\d)?))?\s?([aApP])\.?[mM]\b")
 _TIME = re.compile(r"(\d{1,2})(?:[:.](\d\d))?")
-_UNTIL = re.compile("([-–—])")
+_UNTIL = re.compile("([-–—]| ?[x×] ?)")
 # Before numbers that are no decimals: Python, iOS, Article
 _VERSION = re.compile(
     r"(?:\w[^\w]*\s[A-Z]\w*|\b[a-z]+[A-Z]\w*|\b(?:Windows|Android|Python|Java|PHP|Ubuntu|Linux|USB|"
@@ -174,24 +187,25 @@ def numbers_of(text: str, source: str, target: str) -> Iterator[Number]:
         start, currency, unit = match.start(), match["currency"] or "", match["unit"] or ""
         sign = text[start : match.start("currency") if currency else match.start("figures")]
         magnitude = _MAGNITUDE.match(after) if currency else None
-        is_range = len(_UNTIL.split(match["figures"])) == 3
-        if magnitude and (source, target) == ("en", "de") and (magnitude[2] or is_range):
-            word = magnitude[1] or magnitude[2].lower()  # $5m, $1.5-2 million
-            unit = f"{_MAGNITUDES[word]} {currency.strip()}"
-            figures = _with_separators(match["figures"], source, target)
+        figures = match["figures"].replace(currency, "") if currency else match["figures"]  # £5-£10
+        if magnitude and (source, target) == ("en", "de"):  # $5m, $1.5-2 million
+            unit = f"{_MAGNITUDES[magnitude[1] or magnitude[2].lower()]} {currency.strip()}"
+            figures = _with_separators(figures, source, target)
             yield Number(start, match.end() + magnitude.end(), f"{sign}{figures} {unit}")
             continue
-        if magnitude:  # $5 million
+        if magnitude:  # the target language's word for million follows
             start, currency, sign = match.start("figures"), "", ""
         if (source, target) not in (("en", "de"), ("de", "en")):
             yield Number(start, match.end(), text[start : match.end()])
             continue
-        figures = match["figures"]
         if not unit and not currency and source == "en" and (half := _HALF_OF_DAY.match(after)):
             figures = _in_24_hours(figures, half[1] or "", half[2])
         elif unit or match["currency"] or not _is_no_decimal(before[-60:], figures, after):
             figures = _with_separators(figures, source, target)
-        yield Number(start, match.end(), sign + _with_unit(figures, currency, unit, target))
+        more = match["more"] or ""
+        figures, more = (figures, more) if unit else (figures + more, "")  # 10 %+, 50+ $
+        written = sign + _with_unit(figures, currency, unit, target) + more
+        yield Number(start, match.end(), written)
 
 
 def _in_24_hours(figures: str, until: str, half: str) -> str:
@@ -355,13 +369,17 @@ class PlaceholderRules:
         """
 
         def replacement(row: re.Match[str]) -> str:
-            words = row[0].split(" ")
-            names = list(map(self._is_name, words))
-            for i in range(len(words) - 1, 0, -1):
-                if words[i] in _PARTICLES:  # as in Zoe van Dyck
-                    names[i] = names[i + 1] and names[i - 1 - (words[i - 1] in _PARTICLES)]
+            words: list[tuple[bool, str]] = []
+            for before, word in re.findall(_WITH_PARTICLES, row[0]):
+                particles, is_name = before.split(), self._is_name(word)
+                follows_name = bool(words) and words[-1][0]  # as in Zoe van Dyck
+                belong = is_name and (follows_name or self._begin_names(particles))
+                if belong and not follows_name and row.start() > 1 and words:  # Yusuf ibn Tariq
+                    words[-1] = (words[-1][1].lower() in self.target_words, words[-1][1])
+                words += [(belong or self._is_name(particle), particle) for particle in particles]
+                words.append((is_name, word))
             pieces = []
-            for is_name, group in groupby(zip(names, words, strict=True), itemgetter(0)):
+            for is_name, group in groupby(words, itemgetter(0)):
                 name = " ".join(word for _, word in group)
                 several = is_name and not WORD.fullmatch(name)
                 pieces.append(replaced.placeholder(name, name, PLACEHOLDERS) if several else name)
@@ -369,8 +387,14 @@ class PlaceholderRules:
 
         return _IN_A_ROW.sub(replacement, replaced.text)
 
+    def _begin_names(self, particles: Sequence[str]) -> bool:
+        """Return whether particles belong to the name that follows; in German, von may be from."""
+        return self.languages[0] == "en" and not _COMMON_WORDS.issuperset(particles)
+
     def _is_name(self, joined: str) -> bool:
         """Return whether the model would not translate any part of a capitalized word."""
+        if attached := _ATTACHED.match(joined):
+            joined = joined[attached.end() :]
         parts = WORD.findall(joined)
         between = [part for part in parts[1:-1] if part.islower()]  # Stratford-upon-Avon
         parts = [part for part in parts if part not in between]

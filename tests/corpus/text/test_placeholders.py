@@ -103,6 +103,17 @@ def test_compound_names_of_both_languages_are_hidden_as_a_whole() -> None:
         ("Ludwig van Beethoven", A, ["Ludwig van Beethoven"]),
         ("Oscar de la Renta sees", f"{A} sees", ["Oscar de la Renta"]),
         ("the van Zora sees", f"the van {A} sees", ["Zora"]),
+        ("De la Cruz sees", f"{A} sees", ["De la Cruz"]),
+        ("von Trotha, van der Zee", f"{A}, {B}", ["von Trotha", "van der Zee"]),
+        ("Abd al-Rahman, João del-Rei", f"{A}, {B}", ["Abd al-Rahman", "João del-Rei"]),
+        ("the war Post ibn Tariq", f"the war {A}", ["Post ibn Tariq"]),
+        ("War von Trotha", f"War {A}", ["von Trotha"]),
+        ("Nuñez y Peña, y Zora", f"{A}, {B} {C}", ["Nuñez y Peña", "y", "Zora"]),
+        ("Coeur d'Alene and Saint-Jérôme", f"{A} and {B}", ["Coeur d'Alene", "Saint-Jérôme"]),
+        ("Saint Jérôme", f"Saint {A}", ["Jérôme"]),
+        ("Ben & Jerry's car", f"{A}'s car", ["Ben & Jerry"]),
+        ("Post & Car", "Post & Car", []),
+        ("Zora Quigley Jr. sees", f"{A} sees", ["Zora Quigley Jr."]),
         ("Zora öffnet", f"{A} {B}", ["Zora", "öffnet"]),
         ("Hello мир", f"{A} {B}", ["Hello", "мир"]),
         ("Zora éclair Oscar", f"{A} {B} {C}", ["Zora", "éclair", "Oscar"]),
@@ -111,10 +122,21 @@ def test_compound_names_of_both_languages_are_hidden_as_a_whole() -> None:
         # Codes
         ("flight 12b, 10x", f"flight {A}, {B}", ["12b", "10x"]),
         ("Ph.D. and U.N.", f"{A} and {B}", ["Ph.D.", "U.N."]),
+        *(
+            (f"the {code}.", f"the {A}.", [code])
+            for code in (
+                *("1Z999AA10123456784", "3f2504e0-4f89-41d3-9a0c-0305e82c3301", "00:1A:2B:3C"),
+                *("2001:db8::8a2e:7334", "fe80::1", "4.0.0-beta.2", "10.1038/s41586-020-2649"),
+                *("10^6", "#1a2b3c", "Alt-F4", "~/.ssh/config", "[DATE]", "@harbour.cafe"),
+                *("BA 0295", "ISBN 0-306-40615-X"),
+            )
+        ),
+        ("H2O2-related", f"{A}-related", ["H2O2"]),
+        ("[WAR]", "[WAR]", []),
     ],
 )
 def test_names_of_many_forms_are_hidden_as_a_whole(text: str, shown: str, words: list[str]) -> None:
-    known = words_of("the car sees mr ms president brown post war and van i s related flight")
+    known = words_of("the car sees mr ms president brown post war and van i s related flight saint")
     target_words = frozenset(("post", "war"))
     carrier = PlaceholderRules(frozenset(known), False, ("en", "de"), target_words=target_words)
     replaced = carrier.insert(text)
@@ -178,21 +200,22 @@ text = "n" * 200_000 + "'t"
 assert rules.insert(text).text == text
 hostile = (
     "a.|1|1 |(|a@|{|-1|<a|`|a_|http://|/a|AB12 |0 (1|😀|[|www.|12,345|%|#|DE12 3456 |A-|A'A |"
-    "{{a|$t(|[[a|<%|:a|--a|%(a|1e|Ctrl+|%+"
+    "{{a|$t(|[[a|<%|:a|--a|%(a|1e|Ctrl+|%+|1a|1-|1-a|a1:|1^|1::|[A|@a.|~/|Alt-A|1 x |$1-|1 1/2 |"
+    "1+|6'2|A & |d'A|al-A |de |A de |A Jr. "
 )
 for unit in hostile.split("|"):
-    rules.insert(unit * 40_000)"""
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)  # quadratic: an hour
+    rules.insert(unit * 20_000)"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)  # quadratic: minutes
 
 
 @pytest.mark.parametrize(
     ("amount", "replaced", "written"),
     [
-        ("£1.2 million", "1.2", "1,2"),
-        *((f"£1.2{m}", f"£1.2{m}", "1,2 Mio. £") for m in ("m", " m", "M", "mn")),
+        *((f"£1.2{m}", f"£1.2{m}", "1,2 Mio. £") for m in ("m", " m", "M", "mn", " million")),
         ("$3 bn", "$3 bn", "3 Mrd. $"),
         ("$50k", "$50k", "50 Tsd. $"),
         ("$1.5-2 million", "$1.5-2 million", "1,5-2 Mio. $"),
+        ("$1-$2 billion", "$1-$2 billion", "1-2 Mrd. $"),
         ("5 km", "5 km", "5 km"),
     ],
 )
@@ -227,6 +250,14 @@ def test_figures_that_may_be_no_decimals_stay(text: str) -> None:
         ("at 3.50 euros", "3,50"),
         ("About 2.5 km", "2,5 km"),
         ("42.195", "42,195"),
+        ("2.5 x 3.5 m", "2,5 x 3,5 m"),
+        ("£5-£10", "5-10 £"),
+        ("(-2.5 kV)", "-2,5 kV"),
+        ("1,000+ people", "1.000+"),
+        ("$50+", "50+ $"),
+        ("10%+", "10 %+"),
+        ("at 5 A.M.", "5"),
+        *((text, text) for text in ("~400", "#17", "6'2\"", "5 × 8", "2 1/2", "230 V", "5 A")),
     ],
 )
 def test_decimals_and_thousands_get_german_marks(text: str, written: str) -> None:
