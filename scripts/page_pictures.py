@@ -24,7 +24,7 @@ from nmt.serve.service import Service
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 SENTENCE = "Is there a pharmacy near here?"
-WIDTH, HEIGHT = 1000, 628
+WIDTH, HEIGHT = 1000, 740
 
 
 def main() -> None:
