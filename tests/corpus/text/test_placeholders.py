@@ -128,6 +128,7 @@ def test_compound_names_of_both_languages_are_hidden_as_a_whole() -> None:
                 *("1Z999AA10123456784", "3f2504e0-4f89-41d3-9a0c-0305e82c3301", "00:1A:2B:3C"),
                 *("2001:db8::8a2e:7334", "fe80::1", "4.0.0-beta.2", "10.1038/s41586-020-2649"),
                 *("10^6", "#1a2b3c", "Alt-F4", "~/.ssh/config", "[DATE]", "@harbour.cafe"),
+                *("src/components/Header.tsx", "@dev-team"),
                 *("BA 0295", "ISBN 0-306-40615-X"),
             )
         ),
@@ -201,7 +202,7 @@ assert rules.insert(text).text == text
 hostile = (
     "a.|1|1 |(|a@|{|-1|<a|`|a_|http://|/a|AB12 |0 (1|😀|[|www.|12,345|%|#|DE12 3456 |A-|A'A |"
     "{{a|$t(|[[a|<%|:a|--a|%(a|1e|Ctrl+|%+|1a|1-|1-a|a1:|1^|1::|[A|@a.|~/|Alt-A|1 x |$1-|1 1/2 |"
-    "1+|6'2|A & |d'A|al-A |de |A de |A Jr. "
+    "1+|6'2|A & |d'A|al-A |de |A de |A Jr. |a/|a/b.|@a-"
 )
 for unit in hostile.split("|"):
     rules.insert(unit * 20_000)"""
