@@ -25,7 +25,6 @@ from nmt.corpus.text.languages import base_language
 from nmt.decoding.engines.ctranslate2 import threads
 from nmt.errors import UserError, escape_terminal
 from nmt.progress import with_progress
-from nmt.reports.summaries import count_stored
 from nmt.runs.folder import RunFolder
 from nmt.training.fine_tuning import LOW_PEAK
 
@@ -35,7 +34,6 @@ _FEWEST_EPOCHS = 7  # with fewer, a smaller model learns more in the same time
 _OVERFITTING = 50  # epochs; from this number on, a small corpus needs strong dropout
 _LITTLE_DROPOUT = 0.1
 _MOST_EPOCHS = 20  # of fine-tuning
-_LARGE = 50_000_000  # parameters; with 4,096 tokens a batch, training takes more than 3 GB
 _FEWEST_UPDATES, _VALIDATIONS = 20, 10  # between validations; about how many of them
 _NO_TAG = "CHOOSE"
 _FORMATS = {
@@ -135,9 +133,8 @@ def recommend_fine_tuning(corpus: Path, minutes: float, device: str, run: RunFol
     speed = _speed(config.model)
     tokens = 60 * minutes * speed * threads() if device == "cpu" else float("inf")
     epochs = tokens / text.target_tokens
-    update_tokens = 1024 if text.pairs <= _SIZES[0].pairs else 4096
-    parts = 2 if update_tokens > 2048 and (count_stored(run) or 0) > _LARGE else 1
-    updates = int(min(tokens, _MOST_EPOCHS * text.target_tokens) / update_tokens)
+    batch_tokens = 1024 if text.pairs <= _SIZES[0].pairs else 4096
+    updates = int(min(tokens, _MOST_EPOCHS * text.target_tokens) / batch_tokens)
     every = max(_FEWEST_UPDATES, min(200, updates // _VALIDATIONS))
     peak = min(LOW_PEAK, config.training.learning_rate)
     decoding = [
@@ -148,8 +145,8 @@ def recommend_fine_tuning(corpus: Path, minutes: float, device: str, run: RunFol
     yaml = f"""\
 {text.heading(minutes, device, epochs)}
 #   nmt train --from {run.address} --config mine.yaml --dry-run
-# If it needs too much memory, lower training.batch_tokens and raise training.accumulate, or add
-# freeze: [embeddings] to the section training.
+# If it needs too much memory, add freeze: [embeddings] to the section training, or lower
+# training.batch_tokens and raise training.accumulate.
 
 data:
 {_corpus_of(corpus, text, config.data)}
@@ -161,8 +158,7 @@ training:
   epochs: {_MOST_EPOCHS}              # max_minutes and patience end it sooner
   max_minutes: {minutes:g}
   patience: 5             # validations without improvement
-  batch_tokens: {update_tokens // parts}
-  accumulate: {parts}           # batches per update
+  batch_tokens: {batch_tokens}
   label_smoothing: {config.training.label_smoothing:g}
   learning_rate: {peak:g}   # with higher ones, it forgets more of what it has learned
   warmup_updates: {every}

@@ -106,19 +106,6 @@ def test_settings_for_fine_tuning_keep_what_the_run_has(
     assert recipe.warnings == []
 
 
-def test_batches_of_a_large_model_are_small_enough_for_three_gigabytes(
-    tmp_path: Path, trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    few, many = corpus(tmp_path / "few.tsv", 300, 6), corpus(tmp_path / "many.tsv", 20_000, 6)
-    for parameters, expected in ((40_000_000, (4096, 1)), (74_000_000, (2048, 2))):
-        monkeypatch.setattr("nmt.reports.recipes.count_stored", lambda _, count=parameters: count)
-        for file, batches in ((few, (1024, 1)), (many, expected)):
-            path = file.with_suffix(".yaml")
-            path.write_text(recommend_fine_tuning(file, 10, "cpu", trained_run).yaml)
-            training = load_config(path).training
-            assert (training.batch_tokens, training.accumulate) == batches
-
-
 def test_labels_are_smoothed_as_in_the_run(tmp_path: Path, trained_run: RunFolder) -> None:
     run = RunFolder(Path(shutil.copytree(trained_run.path, tmp_path / "run")))
     run.write_config(override_config(run.config, ["training.label_smoothing=0.2"], "run"))
