@@ -13,8 +13,11 @@ from pathlib import Path
 import pytest
 
 from nmt.cli.options import TranslatorOptions
+from nmt.cli.translating import DOCUMENTS
+from nmt.config.data import translation_format
 from nmt.config.yaml_files import dump_config
 from nmt.runs.folder import RunFolder
+from nmt.serve.documents import KINDS
 
 from .command_line import PAIR, assert_refused, nmt, text
 
@@ -81,6 +84,11 @@ def test_a_document_is_translated_line_by_line_with_a_warning(
     assert text(done.stderr) == (
         f"{name}: is translated line by line; nmt serve translates whole documents\n"
     )
+
+
+def test_documents_are_those_that_the_server_translates() -> None:
+    known = {kind for kind in KINDS if not translation_format(kind)}
+    assert {*DOCUMENTS, ".txt"} == known
 
 
 def test_a_word_file_is_refused(trained_run: RunFolder) -> None:
