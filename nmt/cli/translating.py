@@ -199,9 +199,9 @@ def _fill(
         parts.append(each.parts)
         if each.from_memory:
             remembered.add(number)
-        source = shorten(file.texts[number].text, 60, placeholder=" …")
         for term in (term for sentence in each.sentences for term in sentence.missing_terms):
             missing[term] += 1
+            source = shorten(file.texts[number].text, 60, placeholder=" …")
             _LOG.info('unit "%s" lacks %s', source, term)
     content = file.replace(parts, remembered)
     with replacing(output.resolve()) as path:
