@@ -75,7 +75,6 @@ DEVICE ?= cpu
 bench: $(DEV)  ## measure speed against peers, in their own environment; about 20 minutes
 	$(BIN)/python scripts/bench/training.py --device $(DEVICE) $(MULTI30K_FIELD)
 	$(BIN)/python scripts/bench/training.py --big --device $(DEVICE) $(MULTI30K_FIELD)
-	$(BIN)/python scripts/bench/profiling.py --device $(DEVICE) $(MULTI30K_FIELD)
 	$(BIN)/python scripts/bench/tutorial.py $(PICKLE_FIELD)
 	$(BIN)/python scripts/bench/loading.py --config multi30k.yaml $(MULTI30K_FIELD)
 	$(BIN)/python scripts/bench/preparing.py
