@@ -76,12 +76,10 @@ bench: $(DEV)  ## measure speed against peers, in their own environment; about 2
 	$(BIN)/python scripts/bench/training.py --device $(DEVICE) $(MULTI30K_FIELD)
 	$(BIN)/python scripts/bench/training.py --big --device $(DEVICE) $(MULTI30K_FIELD)
 	$(BIN)/python scripts/bench/tutorial.py $(PICKLE_FIELD)
-	$(BIN)/python scripts/bench/loading.py --config multi30k.yaml $(MULTI30K_FIELD)
 	$(BIN)/python scripts/bench/preparing.py
 	if [ -d runs/bench ]; then $(BIN)/nmt train --resume --run runs/bench; \
 	else $(BIN)/nmt train --config scripts/bench/compared.yaml --run runs/bench $(MULTI30K_FIELD); fi
-	$(BIN)/python scripts/bench/decoding.py --run runs/bench --device $(DEVICE) $(if $(filter cpu,$(DEVICE)),--joeynmt)
-	$(BIN)/python scripts/bench/one_sentence.py --run runs/bench
+	$(BIN)/python scripts/bench/decoding.py --run runs/bench --device $(DEVICE)
 	$(BIN)/python scripts/bench/growth.py --output growth.svg
 
 gpu-check: $(READY)  ## check training and decoding on this machine's GPU, in ten minutes

@@ -19,6 +19,8 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import islice
 from pathlib import Path
 
 from nmt.corpus.sources.readers import read_tsv
@@ -87,17 +89,15 @@ def _digits(text: str) -> Counter[str]:
 
 def doubles(train: Sequence[Line], held_out: Mapping[str, Sequence[Line]]) -> Iterator[str]:
     """Yield sentences that occur twice in a split or, on either side, in two splits."""
+    where: dict[tuple[str, str], str] = {}
     for name, lines in {"train": train, **held_out}.items():
         first: dict[str, Line] = {}
         for line in lines:
             before = first.setdefault(line.key, line)
             if before is not line:
                 yield f"{line.place}: the same sentence as {before.place} ({name})"
-    where = {side: {} for side in ("english", "german")}  # type: dict[str, dict[str, str]]
-    for name, lines in {"train": train, **held_out}.items():
-        for line in lines:
-            for side, known in where.items():
-                other = known.setdefault(words_only(getattr(line, side)), name)
+            for side in ("english", "german"):
+                other = where.setdefault((side, words_only(getattr(line, side))), name)
                 if other != name:
                     yield f"{line.place}: its {side} sentence is also in {other}"
 
@@ -129,27 +129,23 @@ def unknown_words(lines: Iterable[Line]) -> Iterator[str]:
                 yield f"{known[word].place}: unknown word {word}"
 
 
-def uncovered(lines: Iterable[Line]) -> list[tuple[str, int, int]]:
-    """Return the frequent lemmas that occur too rarely, with their sentences and topics."""
+def uncovered(lines: Iterable[Line]) -> list[str]:
+    """Return the frequent lemmas that occur too rarely."""
     import simplemma
     from wordfreq import top_n_list
 
+    @cache
+    def lemma_of(word: str) -> str:
+        return str(simplemma.lemmatize(word, "en")).lower()
+
     topics: dict[str, Counter[str]] = defaultdict(Counter)
-    lemma_of: dict[str, str] = {}
     for line in lines:
         for word in set(_WORD.findall(line.english.lower())):
-            if word not in lemma_of:
-                lemma_of[word] = simplemma.lemmatize(word, "en").lower()
-            topics[lemma_of[word]][line.file.stem] += 1
-    wanted = list(
-        dict.fromkeys(
-            simplemma.lemmatize(word, "en").lower()
-            for word in top_n_list("en", 2 * LEMMAS)
-            if word.isascii() and word.isalpha() and len(word) > 2
-        )
-    )[:LEMMAS]
-    counts = [(lemma, topics[lemma].total(), len(topics[lemma])) for lemma in wanted]
-    return [each for each in counts if each[1] < SENTENCES or each[2] < TOPICS]
+            topics[lemma_of(word)][line.file.stem] += 1
+    words = (x for x in top_n_list("en", 2 * LEMMAS) if re.fullmatch("[A-Za-z]{3,}", x))
+    wanted = dict.fromkeys(map(lemma_of, words))
+    counts = [(lemma, topics[lemma]) for lemma in islice(wanted, LEMMAS)]
+    return [each for each, of in counts if of.total() < SENTENCES or len(of) < TOPICS]
 
 
 def shares(lines: Sequence[Line]) -> str:

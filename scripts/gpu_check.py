@@ -10,10 +10,13 @@ import json
 import os
 import sys
 import tempfile
+import textwrap
 import time
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import yaml
 
 sys.path.insert(1, str(Path(__file__).with_name("bench")))  # its scripts import each other
 
@@ -74,22 +77,16 @@ def run_stages(
         found.append({"stage": name, "seconds": seconds, **outcome})
         output.write_text(json.dumps(found, indent=2), encoding="utf-8")
         print(f"{name:28} {outcome['result']:8} {seconds:7.2f} s", flush=True)
-        print("\n".join(lines(outcome["found"])), flush=True)
+        print(lines(outcome["found"]), flush=True)
     return found
 
 
-def lines(found: object, indent: int = 4) -> list[str]:
-    """Return findings as lines of text."""
+def lines(found: Any) -> str:
+    """Return findings as indented lines of text."""
     if not isinstance(found, dict):
-        return [" " * indent + (f"{found:.6g}" if isinstance(found, float) else str(found))]
-    text = []
-    for name, value in found.items():
-        [first, *others] = lines(value, indent + 4)
-        if isinstance(value, dict):
-            text += [" " * indent + name, first, *others]
-        else:
-            text.append(f"{' ' * indent}{name}: {first.strip()}")
-    return text
+        return f"    {found}"
+    text = yaml.safe_dump(json.loads(json.dumps(found)), sort_keys=False, indent=4)
+    return textwrap.indent(text.rstrip(), "    ")
 
 
 def main(arguments: list[str]) -> int:
@@ -104,28 +101,19 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # before cuBLAS starts
     with tempfile.TemporaryDirectory() as folder:
-        if options.pretend:
-            from pretend_cuda.guard import compile_guard
-            from pretend_cuda.process import start
+        from pretend_cuda.process import pretend_here
 
-            start(compile_guard(Path(folder)))  # before PyTorch is imported
-            from pretend_cuda.device import Pretending
-        from gpu_stages.setup import Setup
+        with pretend_here(Path(folder)) if options.pretend else nullcontext():
+            import torch
+            from gpu_stages.setup import Setup
 
-        from nmt.config.yaml_files import load_config
-        from nmt.device import choose_device
-        from nmt.errors import UserError
+            from nmt.config.yaml_files import load_config
 
-        if not options.pretend:
-            try:
-                choose_device("cuda")
-            except UserError:
+            if not torch.cuda.is_available():
                 sys.exit(
                     "no CUDA GPU here; to run the check without one: python scripts/gpu_check.py "
                     "--pretend"
                 )
-        mode = Pretending() if options.pretend else nullcontext()  # type: ignore[no-untyped-call]
-        with mode:
             config = load_config(options.config, options.set)
             setup = Setup(config, options.pretend, Path(folder))
             found = run_stages(setup, stages(), options.output, options.minutes)

@@ -5,16 +5,12 @@
 A test runs the same code and compares its output with the document.
 """
 
-import contextlib
-import io
 import os
 import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
-
-import torch
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs"
 DOCUMENT = FOLDER / "how-it-works.md"
@@ -52,21 +48,6 @@ def outputs(document: str) -> list[str]:
     if "Traceback (most recent" in done.stderr or "SyntaxError" in done.stderr:
         raise RuntimeError(done.stderr)
     return done.stdout.split(f"{_END}\n")[:-1]
-
-
-def outputs_of_script(document: str) -> list[str]:
-    """Run the blocks as one program and return what each prints."""
-    namespace: dict[str, object] = {}
-    printed = []
-    before = torch.get_default_dtype()
-    try:
-        for number, (code, _) in enumerate(blocks(document), 1):
-            with contextlib.redirect_stdout(io.StringIO()) as stream:
-                exec(compile(code, f"how-it-works.md, block {number}", "exec"), namespace)
-            printed.append(stream.getvalue())
-    finally:
-        torch.set_default_dtype(before)
-    return printed
 
 
 def with_outputs(document: str, printed: list[str]) -> str:

@@ -8,7 +8,6 @@ form.
 """
 
 import argparse
-import gzip
 from pathlib import Path
 
 from nmt.config.choices import ADDRESSES, Address
@@ -22,9 +21,7 @@ def main() -> None:
     parser.add_argument("file", type=Path)
     parser.add_argument("--lines", type=int, default=10**9)
     arguments = parser.parse_args()
-    opened = gzip.open if arguments.file.suffix == ".gz" else open
-    with opened(arguments.file, "rt", encoding="utf-8") as file:
-        pairs = [line.rstrip("\n").split("\t") for line in file]
+    pairs = [line.split("\t") for line in arguments.file.read_text("utf-8").splitlines()]
     # Each English line occurs with several translations, one of each form.
     addressing = dict.fromkeys(source for source, target in pairs if address(target))
     lines = list(addressing)[: arguments.lines]

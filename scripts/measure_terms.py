@@ -12,36 +12,28 @@ after the other, without loading the model.
 import argparse
 import re
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
 from nmt.decoding.glossary import Glossary, Match, Term
 from nmt.decoding.loading import load_translator
-from nmt.decoding.translator import Translator
+
+# Source, reference, and entries: term, lemma, form in the reference or "".
+Row = tuple[str, str, list[list[str]]]
 
 
-class Entry(NamedTuple):
-    """A term with its lemma and, if known, the form in the reference."""
-
-    source: str
-    lemma: str
-    form: str
-
-
-def read(path: Path, lines: int) -> list[tuple[str, str, list[Entry]]]:
-    found = []
+def read(path: Path, lines: int) -> Iterator[Row]:
     for line in path.read_text(encoding="utf-8").splitlines()[:lines]:
         source, reference, entries = line.split("\t")
         columns = [entry.split(" = ") for entry in entries.split(" | ")]
-        found.append((source, reference, [Entry(*(*each, "")[:3]) for each in columns]))
-    return found
+        yield source, reference, [[*each, ""][:3] for each in columns]
 
 
-def glossary_of(entries: list[Entry]) -> Glossary:
-    lemmas = {entry.source: entry.lemma for entry in entries}
+def glossary_of(entries: list[list[str]]) -> Glossary:
+    lemmas = {term: lemma for term, lemma, _ in entries}
     rows = enumerate(([*pair] for pair in lemmas.items()), start=1)
     return Glossary.of(rows, ("en", "de"), "entries")
 
@@ -51,25 +43,23 @@ def contains(text: str, forms: list[str]) -> bool:
     return any(re.search(rf"{re.escape(form)}\b", text, re.IGNORECASE) for form in forms)
 
 
-def report(
-    label: str, rows: list[tuple[str, str, list[Entry]]], outputs: list[str], seconds: float
-) -> None:
+def report(label: str, rows: list[Row], outputs: list[str], seconds: float) -> None:
     asked = present = exact = given = 0
     for (_, _, entries), output in zip(rows, outputs, strict=True):
         glossary = glossary_of(entries)
-        for entry in entries:
-            match = Match(Term(entry.source, (entry.lemma,)), entry.source, 0)
-            found = contains(output, [*glossary.forms(match), *filter(None, [entry.form])])
+        for term, lemma, form in entries:
+            forms = glossary.forms(Match(Term(term, (lemma,)), term, 0))
+            found = contains(output, [*forms, *filter(None, [form])])
             asked, present = asked + 1, present + found
-            if found and entry.form:
+            if found and form:
                 given += 1
-                exact += contains(output, [entry.form])
+                exact += contains(output, [form])
     references = [[reference for _, reference, _ in rows]]
     bleu = BLEU().corpus_score(outputs, references).score
     chrf = CHRF().corpus_score(outputs, references).score
-    form = f"{exact / given:.1%}" if given else "-"
+    share = f"{exact / given:.1%}" if given else "-"
     print(
-        f"{label:<8} present {present / asked:.1%} of {asked}, as in the reference {form}, "
+        f"{label:<8} present {present / asked:.1%} of {asked}, as in the reference {share}, "
         f"BLEU {bleu:.1f}, chrF {chrf:.1f}, {seconds:.0f} s",
         flush=True,
     )
@@ -80,10 +70,9 @@ def main() -> None:
     parser.add_argument("run", type=Path)
     parser.add_argument("file", type=Path)
     parser.add_argument("--lines", type=int, default=10**9)
-    parser.add_argument("--lost", action="store_true", help="show lines that lack a term")
     arguments = parser.parse_args()
-    rows = read(arguments.file, arguments.lines)
-    translator: Translator = load_translator(arguments.run)
+    rows = list(read(arguments.file, arguments.lines))
+    translator = load_translator(arguments.run)
     _ = translator.pytorch  # loaded before times are taken
     start = time.time()
     plain = [translator.translate([source])[0].text for source, _, _ in rows]
@@ -93,8 +82,6 @@ def main() -> None:
     for source, _, entries in rows:
         [best] = translator.adapted(glossary_of(entries)).translate([source])
         outputs.append(best.text)
-        if arguments.lost and best.missing_terms:
-            print(*best.missing_terms, source, best.text, sep="\t")
     report("with", rows, outputs, time.time() - start)
 
 

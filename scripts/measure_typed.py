@@ -59,9 +59,8 @@ def main() -> None:
     languages = {"source": data.source_language, "target": data.target_language}
 
     def served(text: str) -> str:
-        return str(
-            server.post("/translate", json={"q": text, **languages}).json()["translatedText"]
-        )
+        answer = server.post("/translate", json={"q": text, **languages}).json()
+        return str(answer["translatedText"])
 
     def in_document(text: str) -> str:
         file = {"file": ("text.txt", text.encode())}

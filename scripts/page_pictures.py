@@ -8,19 +8,11 @@ docs/images/page-light.png and docs/images/page-dark.png.
 """
 
 import shutil
+import subprocess
 import sys
-import threading
-import time
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
-
-from nmt.decoding.loading import load_translator
-from nmt.runs.folder import RunFolder
-from nmt.serve.app import make_app
-from nmt.serve.served_run import ServedRun
-from nmt.serve.server import bind, make_server
-from nmt.serve.service import Service
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 SENTENCE = "Is there a pharmacy near here?"
@@ -28,21 +20,15 @@ WIDTH, HEIGHT = 1000, 740
 
 
 def main() -> None:
-    run = RunFolder(Path(sys.argv[1]))
     # With PyTorch, the page also shows attention.
-    served = ServedRun(run.name, run, load_translator(run, engine="pytorch"), "pytorch")
-    service = Service([served])
-    listener = bind("127.0.0.1", 0)
-    server = make_server(make_app(service), service.limits.seconds)
-    thread = threading.Thread(target=server.run, args=([listener],))
-    thread.start()
-    try:
-        while not server.started:
-            time.sleep(0.1)
-        photograph(f"http://127.0.0.1:{listener.getsockname()[1]}/")
-    finally:
-        server.should_exit = True
-        thread.join()
+    command = ["-m", "nmt", "serve", "--port", "0", "--engine", "pytorch", "--run", sys.argv[1]]
+    with subprocess.Popen([sys.executable, *command], stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr
+        address = next(line.split()[1] for line in server.stderr if line.startswith("open"))
+        try:
+            photograph(address)
+        finally:
+            server.terminate()
 
 
 def photograph(address: str) -> None:

@@ -44,10 +44,9 @@ def draw_run(run: RunFolder, theme: str, path: Path) -> None:
     found = read_attention(load_translator(run.path), SENTENCE)["cross"]
     with picture(path, 11, 2.9) as figure:
         mpl.rcParams["svg.fonttype"] = "path"
-        mpl.rc("text", color=ink)
         mpl.rc("axes", labelcolor=ink, edgecolor=ink)
-        mpl.rc("xtick", color=ink)
-        mpl.rc("ytick", color=ink)
+        for name in ("text", "xtick", "ytick"):
+            mpl.rc(name, color=ink)
         left, right = figure.subplots(1, 2, width_ratios=[1, 1.2])
         figure.patch.set_alpha(0)
         _draw_attention(left, found, colour_map)

@@ -1,5 +1,7 @@
 """The code in docs/how-it-works.md prints the output shown there."""
 
+import contextlib
+import io
 import re
 import sys
 from collections.abc import Callable
@@ -7,6 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "scripts"))
 
@@ -16,9 +19,23 @@ from how_it_works import (
     PICTURES,
     blocks,
     outputs,
-    outputs_of_script,
     with_outputs,
 )
+
+
+def outputs_of_script(document: str) -> list[str]:
+    """Run the blocks as one program and return what each prints."""
+    namespace: dict[str, object] = {}
+    printed = []
+    before = torch.get_default_dtype()
+    try:
+        for number, (code, _) in enumerate(blocks(document), 1):
+            with contextlib.redirect_stdout(io.StringIO()) as stream:
+                exec(compile(code, f"how-it-works.md, block {number}", "exec"), namespace)
+            printed.append(stream.getvalue())
+    finally:
+        torch.set_default_dtype(before)
+    return printed
 
 
 def texts(svg: Path) -> list[str]:

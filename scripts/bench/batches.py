@@ -1,16 +1,25 @@
 """Identical batches for nmt and its peers, and their FLOP count."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import torch
+from measuring import Batches, tokens_per_second
 
+from nmt.config.config import Config
+from nmt.corpus.preparing.prepare import prepare
 from nmt.model.transformer import Transformer
+from nmt.runs.folder import RunFolder
 from nmt.training.batches import Batch, Epoch
+from nmt.training.distributed import Worker
 from nmt.training.loop import Trainer
+
+
+def make_trainer(config: Config, folder: Path, device: torch.device | None = None) -> Trainer:
+    """Return a trainer that could write a run to the folder."""
+    worker = Worker(device or torch.device("cpu"))
+    return Trainer(config, prepare(config), RunFolder(folder), worker)
 
 
 def beginning(trainer: Trainer, count: int) -> Epoch:
@@ -19,13 +28,9 @@ def beginning(trainer: Trainer, count: int) -> Epoch:
     return replace(epoch, order=epoch.order[:count])
 
 
-def write_batches(epoch: Epoch, path: Path) -> None:
-    """Store the batches: source{i}, with <eos>; target{i}, with <sos> and <eos>."""
-    arrays = {}
-    for i, batch in enumerate(epoch.batches()):
-        arrays[f"source{i}"] = batch.source.numpy()
-        arrays[f"target{i}"] = whole_target(batch).numpy()
-    np.savez(path, **arrays)  # type: ignore[arg-type]
+def as_tensors(epoch: Epoch) -> Batches:
+    """Return the batches for a peer: sources with <eos>, and whole targets."""
+    return [(batch.source, whole_target(batch)) for batch in epoch.batches()]
 
 
 def whole_target(batch: Batch) -> torch.Tensor:
@@ -33,14 +38,10 @@ def whole_target(batch: Batch) -> torch.Tensor:
     return torch.cat([batch.target_in[:, :1], batch.target_out], 1)
 
 
-def update(trainer: Trainer, epoch: Epoch) -> float:
+def speed(trainer: Trainer, epoch: Epoch, tokens: int) -> float:
     """Return target tokens per second of whole updates: loading, forward, backward, optimizer."""
-    start = time.perf_counter()
-    tokens = trainer.progress.tokens
-    for batch in epoch.batches():
-        loss = trainer.state.update([batch])
-    loss.item()  # waits for a GPU
-    return (trainer.progress.tokens - tokens) / (time.perf_counter() - start)
+    batches = ([[batch]] for batch in epoch.batches())
+    return tokens_per_second(trainer.state.update, batches, tokens)
 
 
 def flops(model: Transformer, batches: Sequence[Batch]) -> float:

@@ -6,7 +6,6 @@ Uses the model of `compared.yaml` with random tokens and untrained weights, beca
 not depend on the values. Changes one size at a time; prints the results and plots them.
 """
 
-import json
 import statistics
 import tempfile
 from collections.abc import Callable, Sequence
@@ -14,17 +13,14 @@ from pathlib import Path
 
 import torch
 from measuring import machine, options, readable, seconds
-from preparing import nmt_prepare
-from repetition import repeated, write
+from preparing import prepare, write
 
 from nmt.config.decoding import DecodingConfig
 from nmt.config.model import ModelConfig
 from nmt.config.training import TrainingConfig
-from nmt.corpus.sources.readers import read_parallel
 from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.model.transformer import Transformer
 from nmt.reports.figures import picture
-from nmt.shipped import SAMPLE_CORPUS
 from nmt.special_tokens import EOS, SPECIALS
 from nmt.training.backward import DropoutSeed, backward_in_shards
 from nmt.training.batches import Batch
@@ -81,15 +77,9 @@ def decoding(beam_size: int) -> Callable[[], float]:
 
 def preparing(pairs: int) -> Callable[[], float]:
     """Return a function that measures the pairs per second of `nmt prepare`."""
-    sample = list(read_parallel(SAMPLE_CORPUS / "train.en", SAMPLE_CORPUS / "train.de"))
-
-    def work() -> float:
-        with tempfile.TemporaryDirectory() as folder:
-            stem = Path(folder, "pairs")
-            write(repeated(sample, pairs), stem)
-            return pairs / nmt_prepare(stem)()
-
-    return work
+    folder = tempfile.TemporaryDirectory()
+    write(pairs, Path(folder.name, "pairs"))
+    return lambda: pairs / prepare(Path(folder.name, "pairs")).seconds
 
 
 GROWTH: dict[str, tuple[str, Sequence[int], Callable[[int], Callable[[], float]]]] = {
@@ -129,14 +119,12 @@ def draw(found: dict[str, dict[int, float]], path: Path) -> None:
 
 
 def main() -> None:
-    parser = options(__doc__)
+    parser = options(__doc__, "--threads", "--rounds")
     parser.add_argument("--output", type=Path, help="picture to write, .png or .svg")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     print(machine())
     found = measure(arguments.rounds)
-    if arguments.json:
-        arguments.json.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
     if arguments.output:
         draw(found, arguments.output)
 

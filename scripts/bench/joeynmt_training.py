@@ -2,13 +2,9 @@
 
 The input is complete batches of ids, so that JoeyNMT's tokenizers and readers are not measured.
 They would also fail with current versions of sentencepiece.
-
-    python joeynmt_training.py BATCHES.npz '{"d_model": 128, …}'
 """
 
-import json
-import sys
-import time
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,7 +13,8 @@ from joeynmt.batch import Batch
 from joeynmt.model import build_model
 from joeynmt.transformer_layers import MultiHeadedAttention, PositionwiseFeedForward
 from joeynmt.vocabulary import Vocabulary
-from measuring import read_batches, serve
+from measuring import Batches, count_tokens, serve, tokens_per_second
+from torch import Tensor
 
 PAD, UNK, BOS, EOS = range(4)  # nmt's ids
 SPECIALS = SimpleNamespace(
@@ -27,14 +24,13 @@ SPECIALS = SimpleNamespace(
 AS_JOEYNMT = {PAD: 1, BOS: 2, EOS: 3, UNK: 0}
 
 
-def read(path: str) -> list[tuple[torch.Tensor, torch.Tensor]]:
-    pairs = read_batches(path)
-    table = torch.arange(1 + max(int(side.max()) for pair in pairs for side in pair))
-    table[list(AS_JOEYNMT)] = torch.tensor(list(AS_JOEYNMT.values()))
-    return [(table[source], table[target]) for source, target in pairs]
+def as_joeynmt(ids: Tensor) -> Tensor:
+    """Return nmt's ids as JoeyNMT numbers them."""
+    special = torch.tensor([AS_JOEYNMT[i] for i in range(4)])
+    return torch.where(ids < 4, special[ids.clamp(max=3)], ids)
 
 
-def as_batch(source: torch.Tensor, target: torch.Tensor | None) -> Batch:
+def as_batch(source: Tensor, target: Tensor) -> Batch:
     return Batch(
         src=source,
         src_length=(source != 1).sum(1),
@@ -48,31 +44,29 @@ def as_batch(source: torch.Tensor, target: torch.Tensor | None) -> Batch:
     )
 
 
-def make_model(settings: dict[str, Any]) -> torch.nn.Module:
+def make_model(
+    size: int, d_model: int, heads: int, d_ff: int, layers: int, dropout: float
+) -> Any:
     side = {
         "type": "transformer",
-        "num_layers": settings["layers"],
-        "num_heads": settings["heads"],
-        "embeddings": {"embedding_dim": settings["d_model"], "scale": True},
-        "hidden_size": settings["d_model"],
-        "ff_size": settings["d_ff"],
-        "dropout": settings["dropout"],
+        "num_layers": layers,
+        "num_heads": heads,
+        "embeddings": {"embedding_dim": d_model, "scale": True},
+        "hidden_size": d_model,
+        "ff_size": d_ff,
+        "dropout": dropout,
         "layer_norm": "pre",
     }
-    sizes = settings["size"], settings.get("target_size", settings["size"])
-    source, target = (
-        Vocabulary([f"token{i}" for i in range(size - 4)], SPECIALS) for size in sizes
-    )
+    vocabulary = Vocabulary([f"token{i}" for i in range(size - 4)], SPECIALS)
     config = {
-        "tied_embeddings": sizes[0] == sizes[1],
+        "tied_embeddings": True,
         "tied_softmax": True,
         "encoder": side,
         "decoder": side,
         "initializer": "xavier_uniform",
         "embed_initializer": "xavier_uniform",
     }
-    model = build_model(config, source, target)
-    model.loss_function = ("crossentropy", settings["label_smoothing"])
+    model = build_model(config, vocabulary, vocabulary)
     # It would also drop attention weights and inner activations, which the others do not.
     for layer in model.modules():
         if isinstance(layer, MultiHeadedAttention):
@@ -82,30 +76,27 @@ def make_model(settings: dict[str, Any]) -> torch.nn.Module:
     return model
 
 
-def main() -> None:
-    path, settings = sys.argv[1], json.loads(sys.argv[2])
-    torch.set_num_threads(settings["threads"])
-    pairs = read(path)
-    model = make_model(settings)
+def training(
+    batches: Batches, sizes: dict[str, Any], label_smoothing: float
+) -> Callable[[], float]:
+    model = make_model(**sizes).train()
+    model.loss_function = ("crossentropy", label_smoothing)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, betas=(0.9, 0.98))
+    tokens = count_tokens(batches)
+    batches = [(as_joeynmt(source), as_joeynmt(target)) for source, target in batches]
 
-    def work() -> float:
-        start = time.perf_counter()
-        tokens = 0
-        for source, target in pairs:
-            batch = as_batch(source, target)
-            batch.sort_by_src_length()
-            loss, _, _, _ = model(return_type="loss", **vars(batch))
-            batch.normalize(loss, "tokens").backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            model.zero_grad()
-            tokens += batch.ntokens
-        return tokens / (time.perf_counter() - start)
+    def update(source: Tensor, target: Tensor) -> Tensor:
+        batch = as_batch(source, target)
+        batch.sort_by_src_length()
+        loss, _, _, _ = model(return_type="loss", **vars(batch))
+        batch.normalize(loss, "tokens").backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        model.zero_grad()
+        return loss
 
-    model.train()
-    serve(work)
+    return lambda: tokens_per_second(update, batches, tokens)
 
 
 if __name__ == "__main__":
-    main()
+    serve(training)

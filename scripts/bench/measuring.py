@@ -1,81 +1,50 @@
-"""Shared by all benchmarks: alternating timings, the machine's peak, rows of tables.
+"""Shared by all benchmarks: options, alternating timings, peers, the machine's peak, tables.
 
 The functions to compare run alternately, A B A B …, after a warm-up round, on the same number of
 threads, so that other load on the machine affects both equally. Their medians are compared.
 """
 
 import argparse
-import json
 import os
 import platform
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import Any, NamedTuple
 
-import numpy as np
 import torch
+from torch import Tensor
+from torch.utils.benchmark import Timer
 
-ROUNDS = 5
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of a table.
-
-    work: what was measured; peer: the program compared with; ours, theirs: medians in `unit`;
-    ratio: how many times as good ours is as the peer's, > 1 if better; target: minimum ratio
-    """
-
-    work: str
-    peer: str
-    unit: str
-    ours: float
-    theirs: float
-    ratio: float
-    target: float
-
-    def markdown(self) -> str:
-        """Return the row as a line of a Markdown table, columns as `HEADER`."""
-        cells = [self.work, f"{readable(self.ours)} {self.unit}", self.peer]
-        cells += [
-            f"{readable(self.theirs)} {self.unit}",
-            f"{self.ratio:.2f} ×",
-            f"≥ {self.target:.2f} ×",
-        ]
-        return f"| {' | '.join(cells)} |"
+HEADER = ("work", "nmt", "peer", "peer's result", "ratio")
+OPTIONS: dict[str, dict[str, Any]] = {
+    "--threads": {"type": int, "default": os.cpu_count() or 1},
+    "--rounds": {"type": int, "default": 5},
+    "--device": {"default": "cpu", "help": "cpu or cuda"},
+    "--run": {"type": Path, "required": True, "help": "run folder that nmt train wrote"},
+    "--config": {"default": "sample.yaml"},
+    "--set": {"action": "append", "default": [], "metavar": "FIELD=VALUE"},
+}
+Batches = list[tuple[Tensor, Tensor]]
 
 
-def readable(number: float) -> str:
-    """Return a number with four digits, or all digits before the point."""
-    return f"{number:,.0f}" if number >= 1000 else f"{number:.4g}"
-
-
-HEADER = "| work | nmt | peer | peer's result | ratio | target |\n|" + " --- |" * 6
-
-
-def less(work: str, peer: str, unit: str, ours: float, theirs: float, target: float) -> Row:
-    """Compare costs, such as memory: less is better."""
-    return Row(work, peer, unit, ours, theirs, theirs / ours, target)
-
-
-def faster(work: str, peer: str, ours: float, theirs: float, target: float) -> Row:
-    """Compare seconds: fewer is better."""
-    return less(work, peer, "s", ours, theirs, target)
-
-
-def more(work: str, peer: str, unit: str, ours: float, theirs: float, target: float) -> Row:
-    """Compare rates, such as tokens per second: more is better."""
-    return Row(work, peer, unit, ours, theirs, ours / theirs, target)
+def options(description: str | None, *names: str) -> argparse.ArgumentParser:
+    """Return a parser with the options of `OPTIONS` that are named."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    for name in names:
+        parser.add_argument(name, **OPTIONS[name])
+    return parser
 
 
 def in_turn(
-    works: Mapping[str, Callable[[], float]], rounds: int = ROUNDS, warm_up: int = 1
+    works: Mapping[str, Callable[[], float]], rounds: int, warm_up: int = 1
 ) -> dict[str, float]:
     """Call the functions in turn; return the median result of each, after `warm_up` rounds."""
     found: dict[str, list[float]] = {name: [] for name in works}
@@ -96,30 +65,39 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-@contextmanager
-def busy(count: int) -> Iterator[None]:
-    """Keep this many processors busy within the context, as other programs do."""
-    # They end with this process, even if it is killed.
-    spin = "import os; parent = os.getppid()\nwhile os.getppid() == parent: pass"
-    command = [sys.executable, "-c", spin]
-    spinning = [subprocess.Popen(command) for _ in range(count)]
-    try:
-        yield
-    finally:
-        for process in spinning:
-            process.kill()
-            process.wait()
+def tokens_per_second(
+    update: Callable[..., Tensor], batches: Iterable[Sequence[Any]], tokens: int
+) -> float:
+    """Return the speed of updates, each with a batch's items as arguments; it returns the loss.
+
+    tokens: in the targets of all batches
+    """
+
+    def work() -> None:
+        for batch in batches:
+            loss = update(*batch)
+        loss.item()  # waits for a GPU
+
+    return tokens / seconds(work)
+
+
+def count_tokens(batches: Batches) -> int:
+    """Return the number of target tokens, including <eos>."""
+    return sum(int((target[:, 1:] != 0).sum()) for _, target in batches)
 
 
 class Peer:
-    """A script in another environment that does a unit of work on request.
+    """A script, possibly in another environment, that does a unit of work on request.
 
-    The script calls `serve(work)`: for each line on standard input, this calls `work` and prints
-    the number that it returns. The script imports this module from its own folder.
+    The script calls `serve(prepare)`, which calls `prepare(**given)` and then, for each line on
+    standard input, the function that it returned, and prints the number that this returns. The
+    script imports this module from its own folder.
     """
 
-    def __init__(self, python: Path, script: str, *arguments: str):
-        command = [str(python), str(Path(__file__).with_name(script)), *arguments]
+    def __init__(self, python: Path | str, script: str, threads: int, **given: Any):
+        with tempfile.NamedTemporaryFile(suffix=".pt", delete=False) as file:
+            torch.save(given, file)
+        command = [str(python), str(Path(__file__).with_name(script)), file.name, str(threads)]
         # Without what nmt sets for itself: a peer's threads wait as they usually do.
         environment = {name: x for name, x in os.environ.items() if name != "OMP_WAIT_POLICY"}
         self._process = subprocess.Popen(
@@ -142,31 +120,45 @@ class Peer:
         raise SystemExit(f"{self._process.args!r} ended with {self._process.wait()}")
 
 
-def peak_memory(process: int | str = "self", reset: bool = False) -> float:
-    """Return the peak resident memory of a process in MiB, as Linux reports it.
-
-    reset: the next peak counts from now.
-    """
-    folder = Path(f"/proc/{process}")
-    status = (folder / "status").read_text()
-    if reset:
-        (folder / "clear_refs").write_text("5")  # proc(5)
-    return next(int(x.split()[1]) / 1024 for x in status.splitlines() if x.startswith("VmHWM"))
-
-
-def serve(work: Callable[[], float]) -> None:
-    """Main loop of a `Peer`'s script: call `work` for each line read."""
+def serve(prepare: Callable[..., Callable[[], float]]) -> None:
+    """Main function of a `Peer`'s script."""
+    given = Path(sys.argv[1])
+    torch.set_num_threads(int(sys.argv[2]))
+    torch.manual_seed(1)
+    work = prepare(**torch.load(given))
+    given.unlink()
     for _ in sys.stdin:
         print("measured", work(), flush=True)
 
 
-def read_batches(path: str) -> list[tuple[torch.Tensor, torch.Tensor]]:
-    """Return the stored batches: pairs of (batch, source) and (batch, target)."""
-    arrays = np.load(path)
-    return [
-        (torch.from_numpy(arrays[f"source{i}"]), torch.from_numpy(arrays[f"target{i}"]))
-        for i in range(len(arrays.files) // 2)
-    ]
+def peak_memory(process: int | str = "self") -> float:
+    """Return the peak resident memory of a process in MiB, as Linux reports it."""
+    status = Path(f"/proc/{process}/status").read_text()
+    return next(int(x.split()[1]) / 1024 for x in status.splitlines() if x.startswith("VmHWM"))
+
+
+class Cost(NamedTuple):
+    """What a command took: time, processor time of all its threads, and peak memory in MiB."""
+
+    seconds: float
+    processor_seconds: float
+    memory: float
+
+
+def cost(command: Sequence[str], folder: Path | None = None) -> Cost:
+    """Run a command in a folder, and return what it took; exit if it fails."""
+    before, start, memory = os.times(), time.perf_counter(), 0.0
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL) as process:
+        while process.poll() is None:
+            with suppress(StopIteration, OSError):  # it has just ended
+                memory = peak_memory(process.pid)
+            time.sleep(0.005)
+    if process.returncode:
+        raise SystemExit(f"{' '.join(command)} ended with {process.returncode}")
+    after = os.times()
+    used = after.children_user + after.children_system
+    used -= before.children_user + before.children_system
+    return Cost(time.perf_counter() - start, used, memory)
 
 
 def ceiling(
@@ -184,20 +176,15 @@ def ceiling(
 
     device = device or torch.device("cpu")
     a, b = (torch.randn(n, inner, device=device).to(dtype) for n in (rows, columns))
-    out = torch.empty(rows, columns, dtype=dtype, device=device)
-    ways: list[Callable[[], object]] = [lambda: torch.mm(a, b.T, out=out)]
+    ways: list[Callable[[], object]] = [lambda: torch.mm(a, b.T)]
     if device.type == "cpu" and dtype == torch.float32 and has_onednn():
         ways.append(lambda: linear_by_onednn(a, b, None))
-    count = 1 if device.type == "cpu" else 20  # enough to make the wait for a GPU negligible
-
-    def work(way: Callable[[], object]) -> None:
-        for _ in range(count):
-            way()
-        out[0, 0].item()
-
-    with torch.inference_mode():
-        best = min(seconds(partial(work, way)) for way in ways for _ in range(20))
-    return 2 * rows * inner * columns * count / best / 1e9
+    best = []
+    for way in ways:
+        timer = Timer("way()", globals={"way": way}, num_threads=torch.get_num_threads())
+        with torch.inference_mode():
+            best.append(min(timer.blocked_autorange(min_run_time=1).times))
+    return 2 * rows * inner * columns / min(best) / 1e9
 
 
 def machine(device: str = "cpu") -> str:
@@ -213,23 +200,32 @@ def machine(device: str = "cpu") -> str:
     return f"{name} ({instructions}), {torch.get_num_threads()} threads; {versions}"
 
 
-def options(description: str | None, device: bool = False) -> argparse.ArgumentParser:
-    """Return a parser with the common options; device: whether it can run on a GPU."""
-    parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
-    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--rounds", type=int, default=ROUNDS)
-    if device:
-        parser.add_argument("--device", default="cpu", help="cpu or cuda")
-    parser.add_argument("--json", type=Path, help="write the rows here as well")
-    return parser
+def compared(
+    work: str, unit: str, found: Mapping[str, float], more_is_better: bool = False
+) -> list[list[str]]:
+    """Return a row for each peer, with columns as `HEADER`; the first of `found` is nmt's result.
+
+    The ratio says how many times as good nmt's result is as the peer's.
+    """
+    (_, ours), *peers = found.items()
+    rows = []
+    for peer, theirs in peers:
+        ratio = ours / theirs if more_is_better else theirs / ours
+        results = (f"{readable(ours)} {unit}", peer, f"{readable(theirs)} {unit}")
+        rows.append([work, *results, f"{ratio:.2f} ×"])
+    return rows
 
 
-def report(rows: Sequence[Row], path: Path | None, device: str = "cpu") -> None:
-    """Print the rows as Markdown and JSON; with a path, also write the JSON to a file."""
-    print(f"\n{machine(device)}\n\n{HEADER}")
-    for row in rows:
-        print(row.markdown())
-    text = json.dumps([asdict(row) for row in rows], ensure_ascii=False, indent=2)
-    print(f"\n{text}")
-    if path:
-        path.write_text(text + "\n", encoding="utf-8")
+def readable(number: float) -> str:
+    """Return a number with four digits, or all digits before the point."""
+    return f"{number:,.0f}" if number >= 1000 else f"{number:.4g}"
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a Markdown table."""
+    return "\n".join(f"| {' | '.join(row)} |" for row in (header, ["---"] * len(header), *rows))
+
+
+def report(rows: Iterable[Sequence[str]], device: str = "cpu") -> None:
+    """Print the rows of `compared` below a description of the machine."""
+    print(f"\n{machine(device)}\n\n{table(HEADER, rows)}")

@@ -3,18 +3,14 @@
 Reimplemented from the description, without the notebook's code: one post-norm layer per side,
 d_model 512, whole words, batches of 32, Adam, no dropout. Python loops compute the position
 encodings element by element, in every forward pass or, with `cached`, once per length.
-
-    python notebook_training.py BATCHES.npz '{"sizes": [2285, 3626], "threads": 2, "cached": false}'
 """
 
-import json
 import math
-import sys
-import time
+from collections.abc import Callable
 from functools import lru_cache
 
 import torch
-from measuring import read_batches, serve
+from measuring import Batches, count_tokens, serve, tokens_per_second
 from plain_training import PAD, Attention
 from torch import Tensor, nn
 from torch.nn import functional
@@ -69,30 +65,21 @@ class Notebook(nn.Module):
         return self.output(self.decoder(x, mask, memory, seen))
 
 
-def main() -> None:
-    path, settings = sys.argv[1], json.loads(sys.argv[2])
-    torch.set_num_threads(settings["threads"])
-    torch.manual_seed(1)
-    batches = read_batches(path)
-    source_size, target_size = settings["sizes"]
-    model = Notebook(source_size, target_size, settings["cached"])
+def training(batches: Batches, sizes: list[int], cached: bool) -> Callable[[], float]:
+    source_size, target_size = sizes
+    model = Notebook(source_size, target_size, cached)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
 
-    def work() -> float:
-        start = time.perf_counter()
-        tokens = 0
-        for source, target in batches:
-            labels = target[:, 1:]
-            logits = model(source, target[:, :-1]).flatten(0, 1)
-            loss = functional.cross_entropy(logits, labels.flatten(), ignore_index=PAD)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            tokens += int((labels != PAD).sum())
-        return tokens / (time.perf_counter() - start)
+    def update(source: Tensor, target: Tensor) -> Tensor:
+        logits = model(source, target[:, :-1]).flatten(0, 1)
+        loss = functional.cross_entropy(logits, target[:, 1:].flatten(), ignore_index=PAD)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return loss
 
-    serve(work)
+    return lambda: tokens_per_second(update, batches, count_tokens(batches))
 
 
 if __name__ == "__main__":
-    main()
+    serve(training)

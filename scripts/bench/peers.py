@@ -7,6 +7,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parents[2] / "data" / "bench" / "peers"
 PACKAGES = ["torch==2.13.0", "importlib_metadata", "joeynmt==2.3.0"]
+JOEYNMT = "JoeyNMT 2.3.0"
 
 
 def python() -> Path:

@@ -3,18 +3,14 @@
 `nn.Embedding`, `nn.Linear`, `scaled_dot_product_attention`, `nn.Dropout`, `cross_entropy`, Adam;
 the same model (pre-norm, tied embeddings), the same batches, one after another. `NNTransformer` is
 the same with PyTorch's own `nn.Transformer` for the layers.
-
-    python plain_training.py BATCHES.npz '{"d_model": 128, …}'
 """
 
-import json
-import sys
-import time
-from collections.abc import Sequence
+from collections.abc import Callable
 from contextlib import nullcontext
+from typing import Any
 
 import torch
-from measuring import read_batches, serve
+from measuring import Batches, count_tokens, serve, tokens_per_second
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -160,26 +156,13 @@ class Loop:
         self.optimizer.zero_grad()
         return loss.detach()
 
-    def tokens_per_second(self, batches: Sequence[tuple[Tensor, Tensor]]) -> float:
-        start = time.perf_counter()
-        for source, target in batches:
-            loss = self.update(source, target)
-        loss.item()  # waits for a GPU
-        tokens = sum(int((target[:, 1:] != PAD).sum()) for _, target in batches)
-        return tokens / (time.perf_counter() - start)
 
-
-def main() -> None:
-    path, settings = sys.argv[1], json.loads(sys.argv[2])
-    torch.set_num_threads(settings["threads"])
-    torch.manual_seed(1)
-    batches = read_batches(path)
-    sizes = ("d_model", "heads", "d_ff", "layers", "dropout")
-    model = Transformer(settings["size"], *(settings[name] for name in sizes))
-    model.to(settings["device"])
-    loop = Loop(model, settings["label_smoothing"], getattr(torch, settings["precision"]))
-    serve(lambda: loop.tokens_per_second(batches))
+def training(
+    batches: Batches, sizes: dict[str, Any], label_smoothing: float, device: str, dtype: torch.dtype
+) -> Callable[[], float]:
+    loop = Loop(Transformer(**sizes).to(device), label_smoothing, dtype)
+    return lambda: tokens_per_second(loop.update, batches, count_tokens(batches))
 
 
 if __name__ == "__main__":
-    main()
+    serve(training)

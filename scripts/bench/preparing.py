@@ -1,88 +1,101 @@
-"""Measure `nmt prepare` on a large corpus: its time against SentencePiece alone, and its memory.
+"""Measure `nmt prepare` on a large corpus, in time and memory, against SentencePiece alone.
 
     python scripts/bench/preparing.py
-    python scripts/bench/preparing.py --pairs 100000 --corpus pairs.tsv
+    python scripts/bench/preparing.py --pairs 300000 --tmx
 
-The corpus is a small one, the built-in sample or a tsv file, repeated with changes. Each program
-runs in its own process; import time is included. A run takes minutes, so there is no warm-up round.
+The corpus is the built-in sample, repeated with changes. With `--tmx`, it is a translation memory,
+and the peer is `nmt prepare` with the same pairs as TSV. Each program runs in its own process;
+import time is included. A run takes minutes, so there is one round, without a warm-up.
 """
 
-import os
-import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Sequence
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
+from xml.sax.saxutils import escape
 
-from measuring import Row, faster, in_turn, options, report
-from repetition import repeated, write
-
-from nmt.corpus.sources.readers import read_parallel, read_tsv
-from nmt.shipped import SAMPLE_CORPUS
+from measuring import Cost, compared, cost, in_turn, options, report
+from repetition import repeated
 
 VOCABULARY_SIZE = "8000"
-MOST_MEMORY = 1000  # MB
+HEAD = (
+    '<?xml version="1.0" encoding="UTF-8"?>\n<tmx version="1.4">\n<header srclang="en"/>\n<body>\n'
+)
+UNIT = """\
+    <tu tuid="1" datatype="Text">
+      <tuv xml:lang="en">
+        <seg>{}</seg>
+      </tuv>
+      <tuv xml:lang="de">
+        <seg>{}</seg>
+      </tuv>
+    </tu>
+"""
 
 
-class Work:
-    """A command that can be timed, each time in a new folder.
-
-    peak: its peak memory in MB; at least this script's own peak, about 250, because a forked child
-    starts with it
-    """
-
-    def __init__(self, command: Sequence[str]):
-        self._command = [sys.executable, *command]
-        self.peak = 0.0
-
-    def __call__(self) -> float:
-        """Run it; return the seconds that it took."""
-        with tempfile.TemporaryDirectory() as folder:
-            start = time.perf_counter()
-            process = subprocess.Popen(self._command, cwd=folder, stdout=subprocess.DEVNULL)
-            _, status, usage = os.wait4(process.pid, 0)
-            seconds = time.perf_counter() - start
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
-            raise SystemExit(f"{' '.join(self._command)} ended with {process.returncode}")
-        self.peak = max(
-            self.peak, usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e6
+def write(count: int, stem: Path) -> None:
+    """Write pairs as STEM.en and STEM.de, as STEM.tsv and as STEM.tmx."""
+    names = ("en", "de", "tsv", "tmx")
+    with ExitStack() as stack:
+        english, german, tsv, tmx = (
+            stack.enter_context(Path(f"{stem}.{name}").open("w", encoding="utf-8"))
+            for name in names
         )
-        return seconds
+        tmx.write(HEAD)
+        for source, target in repeated(count):
+            english.write(f"{source}\n")
+            german.write(f"{target}\n")
+            tsv.write(f"{source}\t{target}\n")
+            tmx.write(UNIT.format(escape(source), escape(target)))
+        tmx.write("</body>\n</tmx>\n")
 
 
-def nmt_prepare(stem: Path) -> Work:
-    command = ["-m", "nmt", "prepare", "--config", "wmt-base.yaml", "--set", f"data.path={stem}"]
-    return Work([*command, "--set", f"tokenizer.vocabulary_size={VOCABULARY_SIZE}"])
+def prepare(path: Path, source: str = "parallel") -> Cost:
+    """Run `nmt prepare` on a corpus, in a new folder."""
+    fields = [f"data.path={path}", f"data.source={source}"]
+    fields.append(f"tokenizer.vocabulary_size={VOCABULARY_SIZE}")
+    command = [sys.executable, "-m", "nmt", "prepare", "--config", "wmt-base.yaml"]
+    with tempfile.TemporaryDirectory() as folder:
+        return cost([*command, *(x for field in fields for x in ("--set", field))], Path(folder))
 
 
-def sentencepiece_alone(stem: Path) -> Work:
-    script = Path(__file__).with_name("sentencepiece_alone.py")
-    return Work([str(script), f"{stem}.en", f"{stem}.de", VOCABULARY_SIZE])
+def sentencepiece_alone(stem: Path) -> Cost:
+    script = str(Path(__file__).with_name("sentencepiece_alone.py"))
+    return cost([sys.executable, script, f"{stem}.en", f"{stem}.de", VOCABULARY_SIZE])
 
 
 def main() -> None:
-    parser = options(__doc__)
+    parser = options(__doc__, "--rounds")
     parser.add_argument("--pairs", type=int, default=1_000_000)
-    parser.add_argument("--corpus", type=Path, help="a tsv file to repeat; default: the sample")
+    parser.add_argument("--tmx", action="store_true", help="compare TMX with TSV")
     parser.set_defaults(rounds=1)
     arguments = parser.parse_args()
-    sample = SAMPLE_CORPUS / "train.en", SAMPLE_CORPUS / "train.de"
-    pairs = read_tsv(arguments.corpus) if arguments.corpus else read_parallel(*sample)
+    taken: dict[str, Cost] = {}
+
+    def timed(name: str, work: Callable[[], Cost]) -> Callable[[], float]:
+        def call() -> float:
+            taken[name] = work()
+            return taken[name].seconds
+
+        return call
+
     with tempfile.TemporaryDirectory() as folder:
         stem = Path(folder, "pairs")
-        write(repeated(list(pairs), arguments.pairs), stem)
-        works = {"nmt prepare": nmt_prepare(stem), "sentencepiece": sentencepiece_alone(stem)}
-        found = in_turn(works, arguments.rounds, warm_up=0)
-    ours, theirs = works.values()
-    print(f"memory: nmt {ours.peak:,.0f} MB, SentencePiece alone {theirs.peak:,.0f} MB")
-    work = f"`nmt prepare`, {arguments.pairs:,} pairs"
-    memory = Row(
-        f"{work}: memory", "the limit", "MB", ours.peak, MOST_MEMORY, MOST_MEMORY / ours.peak, 1
-    )
-    taken = found["nmt prepare"], found["sentencepiece"]
-    report([faster(work, "SentencePiece alone", *taken, 0.5), memory], arguments.json)
+        write(arguments.pairs, stem)
+        if arguments.tmx:
+            tmx, tsv = (Path(f"{stem}.{kind}") for kind in ("tmx", "tsv"))
+            works = {"nmt": lambda: prepare(tmx, "tmx"), "TSV": lambda: prepare(tsv, "tsv")}
+        else:
+            alone = "SentencePiece alone"
+            works = {"nmt": lambda: prepare(stem), alone: lambda: sentencepiece_alone(stem)}
+        calls = {name: timed(name, work) for name, work in works.items()}
+        found = in_turn(calls, arguments.rounds, warm_up=0)
+    work = f"`nmt prepare`, {arguments.pairs:,} pairs{' in TMX' if arguments.tmx else ''}"
+    processor = {name: each.processor_seconds for name, each in taken.items()}
+    memory = {name: each.memory for name, each in taken.items()}
+    rows = compared(work, "s", found) + compared(f"{work}: processor time", "s", processor)
+    report([*rows, *compared(f"{work}: memory", "MiB", memory)])
 
 
 if __name__ == "__main__":

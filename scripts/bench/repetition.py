@@ -1,4 +1,4 @@
-"""Corpora of any size: the sentence pairs of a small corpus, repeated with changes.
+"""Corpora of any size: the sentence pairs of the built-in sample, repeated with changes.
 
 In each pair, one word per side is replaced by a word of another sentence, or sometimes by a word
 that the corpus does not contain: a number, or two words joined into one, as in German compounds.
@@ -7,18 +7,20 @@ translations are wrong, but that does not matter to a tokenizer.
 """
 
 import random
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator
+
+from nmt.corpus.sources.readers import read_parallel
+from nmt.shipped import SAMPLE_CORPUS
 
 UNCHANGED = 0.02
 NUMBER = 0.05
 COMPOUND = 0.10
-Pair = tuple[str, str]
 
 
-def repeated(pairs: Sequence[Pair], count: int, seed: int = 1) -> Iterator[Pair]:
-    """Yield `count` pairs made from `pairs`; deterministic for a given seed."""
+def repeated(count: int, seed: int = 1) -> Iterator[tuple[str, str]]:
+    """Yield `count` pairs; deterministic for a given seed."""
     dice = random.Random(seed)
+    pairs = list(read_parallel(SAMPLE_CORPUS / "train.en", SAMPLE_CORPUS / "train.de"))
     sides = [[side.split() for side in column] for column in zip(*pairs, strict=True)]
     words = [[word for sentence in sentences for word in sentence] for sentences in sides]
     for _ in range(count):
@@ -42,13 +44,3 @@ def _changed(sentence: list[str], words: list[str], dice: random.Random) -> str:
         word += dice.choice(words).lower()
     place = dice.randrange(len(sentence))
     return " ".join([*sentence[:place], word, *sentence[place + 1 :]])
-
-
-def write(pairs: Iterator[Pair], stem: Path) -> tuple[Path, Path]:
-    """Write pairs as the parallel files STEM.en and STEM.de; return their paths."""
-    paths = Path(f"{stem}.en"), Path(f"{stem}.de")
-    with paths[0].open("w", encoding="utf-8") as english, paths[1].open("w", encoding="utf-8") as g:
-        for source, target in pairs:
-            english.write(source + "\n")
-            g.write(target + "\n")
-    return paths

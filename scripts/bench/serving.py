@@ -12,13 +12,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
-from measuring import options
+from decoding import one_sentence
+from measuring import options, seconds, table
 
 from nmt.decoding.loading import load_translator
 from nmt.runs.finding import open_run
@@ -27,7 +27,6 @@ CLIENTS = 16
 HOSTILE_CLIENTS = 64
 DAWDLING_CLIENTS = 20
 TIMEOUT = 10  # seconds; limit for receiving a request, and for answering it
-KIND = "application/json"
 
 
 class Server:
@@ -52,10 +51,6 @@ class Server:
         pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
-    def stop(self) -> None:
-        self.process.terminate()
-        self.process.wait()
-
 
 class Client:
     """A persistent connection, as programs use."""
@@ -64,12 +59,12 @@ class Client:
         self._port = port
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
-    async def post(self, body: bytes, kind: str = KIND) -> tuple[int, bytes]:
+    async def post(self, body: bytes) -> tuple[int, bytes]:
         if self._streams is None:
             self._streams = await asyncio.open_connection("127.0.0.1", self._port)
         reader, writer = self._streams
         head = (
-            f"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\n"
+            "POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             f"Content-Length: {len(body)}\r\n\r\n"
         )
         writer.write(head.encode() + body)
@@ -82,11 +77,10 @@ class Client:
         return int(answer.split()[1]), found
 
     async def translate(self, text: str) -> str:
-        body = json.dumps({"q": text, "source": "en", "target": "de"}).encode()
-        status, answer = await self.post(body)
+        status, answer = await self.post(as_json(text))
         if status != 200:
             raise ConnectionError(status)
-        return str(json.loads(answer)["translatedText"])
+        return translation(answer)
 
     async def cut(self) -> None:
         """Announce a body, send half of it, and disconnect."""
@@ -115,6 +109,14 @@ class Client:
         self._streams = None
 
 
+def as_json(text: str) -> bytes:
+    return json.dumps({"q": text, "source": "en", "target": "de"}).encode()
+
+
+def translation(answer: bytes) -> str:
+    return str(json.loads(answer)["translatedText"])
+
+
 async def clients(port: int, lines: Sequence[str], count: int) -> tuple[list[str], list[float]]:
     """Translate with `count` concurrent clients; return translations and seconds per request."""
     found = [""] * len(lines)
@@ -133,26 +135,15 @@ async def clients(port: int, lines: Sequence[str], count: int) -> tuple[list[str
     return found, took
 
 
-@dataclass
-class Hostile:
-    """Results of requests of which a tenth were hostile.
+async def attack(port: int, lines: Sequence[str], right: Sequence[str], count: int) -> Counter[str]:
+    """Send requests, a tenth of them hostile, alongside slow clients, and count what happens.
 
-    good, bad: statuses of valid and of hostile requests; wrong: valid ones that got another
-    sentence's translation; unanswered: valid ones without an answer; dawdling: clients that sent a
-    request byte by byte; cut_off: those that the server disconnected
+    server error: statuses from 500 except 503, also for hostile requests; of valid requests: busy,
+    that is 503; rejected, with another status; unanswered; wrong, with another sentence's
+    translation; dawdling: clients that sent a request byte by byte; cut off: those of them that the
+    server disconnected
     """
-
-    good: list[int] = field(default_factory=list)
-    bad: list[int] = field(default_factory=list)
-    wrong: int = 0
-    unanswered: int = 0
-    dawdling: int = 0
-    cut_off: int = 0
-
-
-async def hostile(port: int, lines: Sequence[str], right: Sequence[str], count: int) -> Hostile:
-    """Send requests, a tenth of them hostile, alongside slow clients."""
-    found = Hostile()
+    found = Counter[str]()
     numbers = iter(range(count))
     bodies = [b"x" * 5_000_000, b'{"q": ', b"[]", b'{"q": "\xff", "source": "en", "target": "de"}']
     done = asyncio.Event()
@@ -160,33 +151,29 @@ async def hostile(port: int, lines: Sequence[str], right: Sequence[str], count: 
     async def work() -> None:
         client = Client(port)
         for number in numbers:
-            if number % 10:
-                await ask(client, number % len(lines))
-            elif number % 50:
-                try:
-                    found.bad.append((await client.post(bodies[number // 10 % 4]))[0])
-                except (ConnectionError, asyncio.IncompleteReadError):
-                    client.close()  # a body that is too large is not read to its end
-            else:
+            if number % 50 == 0:
                 await client.cut()
+                continue
+            valid, row = number % 10 > 0, number % len(lines)
+            body = as_json(lines[row]) if valid else bodies[number // 10 % 4]
+            try:
+                status, answer = await client.post(body)
+            except (ConnectionError, asyncio.IncompleteReadError):
+                client.close()  # a body that is too large is not read to its end
+                found["unanswered"] += valid
+                continue
+            found["server error"] += status >= 500 and status != 503
+            if valid:
+                found["busy"] += status == 503
+                found["rejected"] += status not in (200, 503)
+                found["wrong"] += status == 200 and translation(answer) != right[row]
         client.close()
-
-    async def ask(client: Client, row: int) -> None:
-        body = json.dumps({"q": lines[row], "source": "en", "target": "de"}).encode()
-        try:
-            status, answer = await client.post(body)
-        except (ConnectionError, asyncio.IncompleteReadError):
-            found.unanswered += 1
-            client.close()
-            return
-        found.good.append(status)
-        found.wrong += status == 200 and json.loads(answer)["translatedText"] != right[row]
 
     async def dawdle() -> None:
         while not done.is_set():
-            found.dawdling += 1
+            found["dawdling"] += 1
             cut_off = await Client(port).dawdle()
-            found.cut_off += cut_off
+            found["cut off"] += cut_off
 
     dawdling = asyncio.gather(*(dawdle() for _ in range(DAWDLING_CLIENTS)))
     await asyncio.gather(*(work() for _ in range(HOSTILE_CLIENTS)))
@@ -195,17 +182,8 @@ async def hostile(port: int, lines: Sequence[str], right: Sequence[str], count: 
     return found
 
 
-def timed(
-    work: Coroutine[Any, Any, tuple[list[str], list[float]]],
-) -> tuple[float, list[str], list[float]]:
-    start = time.perf_counter()
-    found, took = asyncio.run(work)
-    return time.perf_counter() - start, found, took
-
-
 def main() -> None:
-    parser = options(__doc__)
-    parser.add_argument("--run", type=Path, required=True, help="run folder that nmt train wrote")
+    parser = options(__doc__, "--run", "--rounds")
     parser.add_argument("--requests", type=int, default=10_000)
     arguments = parser.parse_args()
     run = open_run(arguments.run)
@@ -214,56 +192,43 @@ def main() -> None:
     server = Server(arguments.run)
     asyncio.run(Client(server.port).translate(lines[0]))
     first = time.perf_counter() - start
-    translator = load_translator(run)
-    right = [each.text for each in translator.translate(lines)]
-    alone = []
-    for line in lines[:200]:
-        start = time.perf_counter()
-        translator.translate([line])
-        alone.append(time.perf_counter() - start)
+    translate = load_translator(run).translate
+    right = [each.text for each in translate(lines)]
     crowds, shares = [], []
     for _ in range(arguments.rounds):
+        offline = seconds(lambda: translate(lines))
         start = time.perf_counter()
-        translator.translate(lines)
-        offline = len(lines) / (time.perf_counter() - start)
-        seconds, many, _ = timed(clients(server.port, lines, CLIENTS))
-        crowds.append(len(lines) / seconds)
-        shares.append(crowds[-1] / offline)
-    seconds, one, took = timed(clients(server.port, lines[:200], 1))
-    crowd, share, single = statistics.median(crowds), statistics.median(shares), len(one) / seconds
-    extra = 1000 * (statistics.median(took) - statistics.median(alone))
-    before = server.memory()
-    under_attack = asyncio.run(hostile(server.port, lines, right, arguments.requests))
-    after = server.memory()
+        many, _ = asyncio.run(clients(server.port, lines, CLIENTS))
+        taken = time.perf_counter() - start
+        crowds.append(len(lines) / taken)
+        shares.append(offline / taken)
+    some = lines[:200]
+    one, took = asyncio.run(clients(server.port, some, 1))
+    extra = 1000 * (statistics.median(took) - one_sentence(translate, some)())
     wrong = sum(a != b for a, b in zip(one + many, right[:200] + right, strict=True))
-    good, statuses = under_attack.good, under_attack.good + under_attack.bad
-    failed = sum(status >= 500 and status != 503 for status in statuses)
-    refused = sum(status not in (200, 503) for status in good)
+    before = server.memory()
+    found = asyncio.run(attack(server.port, lines, right, arguments.requests))
+    after = server.memory()
+    server.process.terminate()
+    server.process.wait()
+    several = statistics.median(crowds) / (len(some) / sum(took))
+    attacks = f"{arguments.requests:,} requests, a tenth hostile"
+    lost = found["unanswered"] + found["rejected"]
+    cut_off = f"{found['cut off']} of {found['dawdling']}"
     rows = [
         ("from nmt serve to the first answer", f"{first:.2f} s", "≤ 1 s"),
         ("median overhead per sentence vs. in-process", f"{extra:.2f} ms", "≤ 2 ms"),
-        ("sentences per second: 16 clients vs. one", f"{crowd / single:.2f} ×", "≥ 5 ×"),
-        ("16 clients vs. one call with all lines", f"{share:.2f} ×", "≥ 0.8 ×"),
-        ("answers that differ from nmt translate", str(wrong), "0"),
-        (f"{arguments.requests:,} requests, a tenth hostile: 5xx except 503", str(failed), "0"),
-        ("… valid requests that got another sentence's answer", str(under_attack.wrong), "0"),
-        (
-            "… valid requests without an answer, or rejected",
-            str(under_attack.unanswered + refused),
-            "0",
-        ),
-        ("… valid requests answered with 503", str(good.count(503)), ""),
-        (
-            "… clients that send byte by byte, cut off",
-            f"{under_attack.cut_off} of {under_attack.dawdling}",
-            "all",
-        ),
+        ("sentences per second: 16 clients vs. one", f"{several:.2f} ×", "≥ 5 ×"),
+        ("16 clients vs. one call with all lines", f"{statistics.median(shares):.2f} ×", "≥ 0.8 ×"),
+        ("answers that differ from nmt translate", f"{wrong}", "0"),
+        (f"{attacks}: 5xx except 503", f"{found['server error']}", "0"),
+        ("… valid requests that got another sentence's answer", f"{found['wrong']}", "0"),
+        ("… valid requests without an answer, or rejected", f"{lost}", "0"),
+        ("… valid requests answered with 503", f"{found['busy']}", ""),
+        ("… clients that send byte by byte, cut off", cut_off, "all"),
         ("… memory before and after", f"{before:.0f}, {after:.0f} MB", "flat"),
     ]
-    server.stop()
-    print("| | measured | target |\n| --- | --- | --- |")
-    for row in rows:
-        print(f"| {' | '.join(row)} |")
+    print(table(("", "measured", "target"), rows))
 
 
 if __name__ == "__main__":

@@ -8,20 +8,13 @@ from typing import Any
 from unittest.mock import patch
 
 import torch
-from measuring import machine
+from measuring import machine, seconds
 from torch import Tensor
 from torch.nn import functional
 from torch.nn.attention import SDPBackend
 from torch.overrides import TorchFunctionMode
 
-from gpu_stages.setup import (
-    Findings,
-    Setup,
-    Skipped,
-    relative_error,
-    train_quietly,
-    with_fields,
-)
+from gpu_stages.setup import Findings, Setup, Skipped, train_quietly, with_fields
 from nmt.config.config import Config
 from nmt.config.yaml_files import dump_config
 from nmt.decoding.engines.pytorch import PyTorchSearch
@@ -31,6 +24,7 @@ from nmt.ops import graphs
 from nmt.runs.folder import RunFolder
 from nmt.special_tokens import EOS
 
+REPLAYED = {"deterministic": True, "graphs": "always"}
 _LAUNCHES = 1000
 
 
@@ -38,10 +32,7 @@ def card(setup: Setup) -> Findings:
     """Report the GPU, the precision chosen for it, and how long the host takes for a launch."""
     x = torch.zeros(1, device=setup.device)
     x += 1
-    start = time.perf_counter()
-    for _ in range(_LAUNCHES):
-        x += 1
-    launched = time.perf_counter() - start
+    launched = seconds(lambda: [x.add_(1) for _ in range(_LAUNCHES)])
     assert x.item() == _LAUNCHES + 1
     return {
         "host": machine(),
@@ -142,10 +133,16 @@ def _errors(setup: Setup, config: Config) -> dict[str, float]:
     real = batches[0].label_indices
     pairs = zip(its_gradients, gradients, strict=True)
     return {
-        "logits": relative_error(_rows(its_logits, real), _rows(logits, real)),
-        "loss": relative_error(its_loss, loss),
+        "logits": _relative_error(_rows(its_logits, real), _rows(logits, real)),
+        "loss": _relative_error(its_loss, loss),
         "gradients": _norm([a.cpu() - b for a, b in pairs]) / _norm(gradients),
     }
+
+
+def _relative_error(found: Tensor, expected: Tensor) -> float:
+    """Return the largest absolute difference, relative to the largest expected value."""
+    found, expected = found.detach().cpu().double(), expected.detach().cpu().double()
+    return ((found - expected).abs().max() / expected.abs().max()).item()
 
 
 def _rows(logits: Tensor, indices: Tensor) -> Tensor:
@@ -191,7 +188,7 @@ def updates_do_not_wait(setup: Setup) -> Findings:
 
 def replays_bit_for_bit(setup: Setup) -> Findings:
     """Perform the same updates with and without graphs: losses and weights must be identical."""
-    config = with_fields(setup.own, {"deterministic": True, "graphs": "always"})
+    config = with_fields(setup.own, REPLAYED)
     found = []
     try:
         for most_graphs in (0, 128):
@@ -219,13 +216,9 @@ def resumes_bit_for_bit(setup: Setup) -> Findings:
     try:
         for name, limits in (("whole", [whole]), ("again", [whole]), ("resumed", [half, whole])):
             for number, limit in enumerate(limits):
-                fields = {
-                    "max_updates": limit,
-                    "validate_updates": whole,
-                    "deterministic": True,
-                    "graphs": "always",
-                }
-                config, folder = with_fields(setup.own, fields), setup.folder / name
+                fields = {"max_updates": limit, "validate_updates": whole}
+                config = with_fields(setup.own, {**fields, **REPLAYED})
+                folder = setup.folder / name
                 run = train_quietly(config, folder, number > 0, setup.device)
             weights[name] = run.weights("last").read_bytes()
     finally:
@@ -242,17 +235,18 @@ def decodes_as_the_cpu(setup: Setup) -> Findings:
     encode = setup.prepared.tokenizers.source.encode
     sources = [[*encode(example.source), EOS] for example in examples]
     found: list[list[list[int]]] = []
-    seconds = {}
+    taken = {}
     for device in (setup.cpu, setup.device):
-        search, start = PyTorchSearch([model.to(device)]), time.perf_counter()
+        search = PyTorchSearch([model.to(device)])
+        start = time.perf_counter()
         for beam_size in (1, 5):
             decoding = setup.own.decoding.model_copy(update={"beam_size": beam_size})
             limits = [12] * len(sources)
             found.append([best.ids for [best] in search(sources, limits, decoding)])
-        seconds[device.type] = time.perf_counter() - start
+        taken[device.type] = time.perf_counter() - start
     same = sum(a == b for a, b in zip(found[0] + found[1], found[2] + found[3], strict=True))
     assert same > 0.98 * 2 * len(sources), f"only {same} of {2 * len(sources)} are equal"
-    return {"same": same, "of": 2 * len(sources), "seconds": seconds}
+    return {"same": same, "of": 2 * len(sources), "seconds": taken}
 
 
 def two_processes(setup: Setup) -> Findings:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from nmt.config.config import Config
 from nmt.corpus.preparing.prepare import prepare
@@ -68,12 +67,6 @@ def with_fields(
         "model": config.model.model_copy(update=model or {}),
     }
     return config.model_copy(update=sections)
-
-
-def relative_error(found: Tensor, expected: Tensor) -> float:
-    """Return the largest absolute difference, relative to the largest expected value."""
-    found, expected = found.detach().cpu().double(), expected.detach().cpu().double()
-    return ((found - expected).abs().max() / expected.abs().max()).item()
 
 
 def train_quietly(config: Config, folder: Path, resume: bool, device: torch.device) -> RunFolder:

@@ -2,14 +2,12 @@
 
 import gc
 import random
-import re
-import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import torch
 from batches import flops, whole_target
+from measuring import seconds, tokens_per_second
 from plain_training import Loop, NNTransformer
 from plain_training import Transformer as PlainTransformer
 from torch import Tensor
@@ -50,20 +48,6 @@ OURS: dict[str, Findings] = {
     "nmt, graphs, compiled": {"graphs": "always", "compile": True},
 }
 
-# Dense operations per second of matrix products, from datasheets: float32 (TF32, which training
-# uses, where the card has it), float16 and bfloat16.
-PEAKS = {
-    "T4": (8.1e12, 65e12, 0),
-    "V100": (15.7e12, 125e12, 0),
-    "RTX 3060": (12.7e12, 25.5e12, 25.5e12),
-    "RTX 4090": (82.6e12, 165e12, 165e12),
-    "L4": (60e12, 121e12, 121e12),
-    "A100": (156e12, 312e12, 312e12),
-    "H100": (494e12, 989e12, 989e12),
-    "H200": (494e12, 989e12, 989e12),
-}
-_TYPES = (torch.float32, torch.float16, torch.bfloat16)
-
 Update = Callable[[Batch], Tensor]
 
 
@@ -94,16 +78,14 @@ def _throughput(setup: Setup, name: str) -> Findings:
                 _measure(setup, make[who](), batches, found[who], busy=number == 1)
             except torch.cuda.OutOfMemoryError:
                 found[who]["out of memory"] = True
-            _free_memory()
-    peak = peak_of(torch.cuda.get_device_name(setup.device), dtype)
+            gc.collect()
+            torch.cuda.empty_cache()
     # Only its sizes matter; the simulated device cannot handle tensors without data.
     with _disable_current_modes(), torch.device("meta"):
         per_token = flops(Transformer(config.model, size, size), batches)
     for who in OURS:
         for rate in found[who]["tokens/s"][-1:]:
             found[who]["TFLOP/s"] = per_token * rate / 1e12
-            if peak:
-                found[who]["share of the card's dense peak"] = per_token * rate / peak
     return found
 
 
@@ -133,37 +115,21 @@ def makers(
 def _measure(
     setup: Setup, update: Update, batches: list[Batch], found: Findings, busy: bool
 ) -> None:
-    """Add a round of updates to the findings, after a warm-up; busy: also profile some."""
+    """Add a round of updates to the findings, after a warm-up; busy: also how busy the GPU is."""
     torch.cuda.reset_peak_memory_stats(setup.device)
     for batch in 2 * batches:  # loads kernels, compiles, and captures graphs
         update(batch).item()
     rounds = 1 if setup.pretend else _UPDATES // len(batches)
-    found["tokens/s"].append(_tokens_per_second(update, rounds * batches))
+    found["tokens/s"].append(_speed(update, rounds * batches))
     found["peak memory, bytes"] = torch.cuda.max_memory_allocated(setup.device)
     if busy:
-        found |= _profile(setup, update, batches)
+        found["share of time busy"] = _share_of_time_busy(setup, update, batches)
 
 
-def peak_of(name: str, dtype: torch.dtype) -> float:
-    """Return the peak operations per second of a card of this name; 0 if unknown.
-
-    "NVIDIA A100-SXM4-80GB" is the "A100" of `PEAKS`. Variants with other words (PCIe, Ti, Laptop,
-    MIG) have other peaks.
-    """
-    words = set(re.split(r"[ -]", name)) - {"NVIDIA", "Tesla", "GeForce", "SXM2", "SXM4", "HBM3"}
-    words = {word for word in words if not re.fullmatch(r"\d+GB", word)}
-    for known, peaks in PEAKS.items():
-        if words == set(known.split()):
-            return peaks[_TYPES.index(dtype)]
-    return 0.0
-
-
-def _tokens_per_second(update: Update, batches: Sequence[Batch]) -> float:
-    start = time.perf_counter()
-    for batch in batches:
-        loss = update(batch)
-    loss.item()  # waits for the GPU
-    return sum(batch.tokens for batch in batches) / (time.perf_counter() - start)
+def _speed(update: Update, batches: Sequence[Batch]) -> float:
+    """Return target tokens per second."""
+    tokens = sum(batch.tokens for batch in batches)
+    return tokens_per_second(update, ([batch] for batch in batches), tokens)
 
 
 def made_up_batches(count: int, tokens: int, longest: int, size: int) -> list[Batch]:
@@ -185,33 +151,20 @@ def made_up_batches(count: int, tokens: int, longest: int, size: int) -> list[Ba
     return batches
 
 
-def _profile(setup: Setup, update: Update, batches: list[Batch]) -> Findings:
-    """Return the share of the time that the GPU is busy, and its most expensive operations."""
-    activities = [ProfilerActivity.CPU] + ([] if setup.pretend else [ProfilerActivity.CUDA])
+def _share_of_time_busy(setup: Setup, update: Update, batches: list[Batch]) -> float:
+    """Return the share of the time of some updates in which the GPU computes."""
     # Timed without the profiler, which slows down the host.
-    start = time.perf_counter()
-    _tokens_per_second(update, batches)
-    seconds = time.perf_counter() - start
-    with profile(activities=activities) as found:
-        _tokens_per_second(update, batches)
-
-    def taken(event: Any) -> float:
-        return event.self_cpu_time_total if setup.pretend else event.self_device_time_total  # type: ignore[no-any-return]
-
+    taken = seconds(lambda: _speed(update, batches))
+    kind = ProfilerActivity.CPU if setup.pretend else ProfilerActivity.CUDA
+    with profile(activities=[ProfilerActivity.CPU, kind]) as found:
+        _speed(update, batches)
     # Kernels only: the operations that launched them report the same time again.
-    events = [
-        event
+    busy: float = sum(
+        event.self_cpu_time_total if setup.pretend else event.self_device_time_total
         for event in found.key_averages()
         if setup.pretend or (event.device_type.name == "CUDA" and not event.is_user_annotation)
-    ]
-    events.sort(key=taken, reverse=True)
-    total = sum(map(taken, events))
-    return {
-        "share of time busy": total / 1e6 / seconds,
-        "most expensive operations": {
-            event.key: f"{taken(event) / total:.1%}" for event in events[:8]
-        },
-    }
+    )
+    return busy / 1e6 / taken
 
 
 def decoding(setup: Setup) -> Findings:
@@ -244,17 +197,8 @@ def decoding(setup: Setup) -> Findings:
             found[name] = str(error)
             continue
         with autocast(setup.device, precision):
-            translator.translate(lines)  # warm-up
-            start = time.perf_counter()
-            translated = translator.translate(lines)
-        seconds = time.perf_counter() - start
-        found[name] = {
-            "sentences/s": len(lines) / seconds,
-            "tokens/s": sum(each.tokens for each in translated) / seconds,
-        }
+            translated = translator.translate(lines)  # warm-up
+            taken = seconds(partial(translator.translate, lines))
+        tokens = sum(each.tokens for each in translated)
+        found[name] = {"sentences/s": len(lines) / taken, "tokens/s": tokens / taken}
     return found
-
-
-def _free_memory() -> None:
-    gc.collect()
-    torch.cuda.empty_cache()

@@ -10,18 +10,27 @@ from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
 
-from pretend_cuda.guard import load_guard
+from pretend_cuda.guard import compile_guard, load_guard
 
 
 @contextmanager
 def pretend_process(library: Path) -> Iterator[ProcessPoolExecutor]:
     """Start the process; library: what `compile_guard` returned."""
-    with ProcessPoolExecutor(1, get_context("spawn"), start, (library,)) as pool:
+    with ProcessPoolExecutor(1, get_context("spawn"), _start, (library,)) as pool:
         yield pool
 
 
-def start(library: Path) -> None:
-    """Install the device in this process, which must not have imported PyTorch yet."""
+@contextmanager
+def pretend_here(folder: Path) -> Iterator[None]:
+    """Use the device in this process, which must not have imported PyTorch yet."""
+    _start(compile_guard(folder))
+    from pretend_cuda.device import Pretending
+
+    with Pretending():  # type: ignore[no-untyped-call]
+        yield
+
+
+def _start(library: Path) -> None:
     load_guard(library)
     from pretend_cuda.device import install  # imports PyTorch
 
