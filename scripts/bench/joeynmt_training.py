@@ -44,9 +44,7 @@ def as_batch(source: Tensor, target: Tensor) -> Batch:
     )
 
 
-def make_model(
-    size: int, d_model: int, heads: int, d_ff: int, layers: int, dropout: float
-) -> Any:
+def make_model(size: int, d_model: int, heads: int, d_ff: int, layers: int, dropout: float) -> Any:
     side = {
         "type": "transformer",
         "num_layers": layers,

@@ -36,12 +36,10 @@ UNIT = """\
 
 def write(count: int, stem: Path) -> None:
     """Write pairs as STEM.en and STEM.de, as STEM.tsv and as STEM.tmx."""
-    names = ("en", "de", "tsv", "tmx")
+    paths = (Path(f"{stem}.{kind}") for kind in ("en", "de", "tsv", "tmx"))
     with ExitStack() as stack:
-        english, german, tsv, tmx = (
-            stack.enter_context(Path(f"{stem}.{name}").open("w", encoding="utf-8"))
-            for name in names
-        )
+        files = [stack.enter_context(path.open("w", encoding="utf-8")) for path in paths]
+        english, german, tsv, tmx = files
         tmx.write(HEAD)
         for source, target in repeated(count):
             english.write(f"{source}\n")
