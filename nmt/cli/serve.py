@@ -121,7 +121,7 @@ def serve(
         _print_openapi()
         return
 
-    from nmt.runs.finding import RUNS
+    from nmt.runs.folder import RUNS
     from nmt.serve.app import make_app
     from nmt.serve.glossaries import Glossaries
     from nmt.serve.limits import Limits

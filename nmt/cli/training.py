@@ -151,7 +151,8 @@ def _new_training(
 ) -> "tuple[Config, Path]":
     """Return the configuration of a new run, and its folder if none is named."""
     from nmt.config.yaml_files import find_config, load_config
-    from nmt.runs.finding import RUNS, open_run
+    from nmt.runs.finding import open_run
+    from nmt.runs.folder import RUNS
     from nmt.training.fine_tuning import config_from, sets_decoding
 
     if not start.run:
