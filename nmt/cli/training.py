@@ -55,7 +55,7 @@ def train(
         typer.Option(
             "--config",
             "-c",
-            help="YAML file, as for prepare; default: base.yaml.",
+            help="YAML file, a name in ./configs, or a shipped configuration; default: base.yaml.",
             autocompletion=completing.configs,
         ),
     ] = None,
@@ -260,8 +260,8 @@ def datastore(
         Path | None,
         typer.Option(
             "--from",
-            help="Build it from this translation memory (TMX, XLIFF, PO, or with tabs) instead of "
-            "the run's corpus.",
+            help="Build it from this translation memory (TMX, XLIFF, PO or tab-separated) "
+            "instead of the run's corpus.",
         ),
     ] = None,
     weights: WeightsOption = "best",
@@ -313,7 +313,7 @@ def datastore(
                 "tokenizer.run can be set here"
             )
     if from_ and config:
-        raise UserError("give either --from, a translation memory, or --config")
+        raise UserError("give either --from MEMORY or --config FILE, not both")
     if from_:
         with opened.held():
             filled = fill_from_memory(opened, from_, weights, choose_device(device))
