@@ -56,11 +56,13 @@ def export(
 def import_(
     folder: Annotated[
         Path,
-        typer.Argument(help="Folder with a Marian model, of transformers or as OPUS-MT's zips."),
+        typer.Argument(
+            help="Folder with a Marian model, in the format of transformers or of OPUS-MT's zips."
+        ),
     ],
-    run: Annotated[Path, typer.Option("--run", help="Run folder to make.")],
+    run: Annotated[Path, typer.Option("--run", help="Run folder to create.")],
 ) -> None:
-    """Make a run of a public Marian model, such as those of OPUS-MT.
+    """Create a run from a public Marian model, such as those of OPUS-MT.
 
     Models on the Hugging Face Hub need no import: --run hf:USER/NAME.
     Example: nmt import downloads/opus-mt-en-de --run runs/opus

@@ -121,7 +121,7 @@ class TranslatorOptions:
         Path | None,
         typer.Option(
             "--memory",
-            help="Translation memory (TMX, XLIFF, PO, or with tabs) to take translations from. "
+            help="Translation memory (TMX, XLIFF, PO or tab-separated) to take translations from. "
             "Case and final punctuation may differ.",
         ),
     ] = None

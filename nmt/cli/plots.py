@@ -140,7 +140,11 @@ def positions(
     ] = None,
     config: Annotated[
         str | None,
-        typer.Option("--config", "-c", help="YAML file, as for prepare; default: base.yaml."),
+        typer.Option(
+            "--config",
+            "-c",
+            help="YAML file, a name in ./configs, or a shipped configuration; default: base.yaml.",
+        ),
     ] = None,
     output: Annotated[
         Path | None,

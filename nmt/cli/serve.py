@@ -108,7 +108,8 @@ def serve(
 ) -> None:
     """Serve runs over HTTP, to browsers and programs.
 
-    Provides a web page, LibreTranslate's API, and nmt's own API with scores and attention.
+    Provides a web page, the core of LibreTranslate's and DeepL's APIs, and nmt's own API with
+    scores and attention.
     Example: nmt serve --run runs/sample --port 8080
     """
     try:
@@ -121,7 +122,7 @@ def serve(
         _print_openapi()
         return
 
-    from nmt.runs.finding import RUNS
+    from nmt.runs.folder import RUNS
     from nmt.serve.app import make_app
     from nmt.serve.glossaries import Glossaries
     from nmt.serve.limits import Limits
@@ -164,7 +165,8 @@ def serve(
             )
     if find_spec("torch") is None:
         _LOG.warning(
-            "without PyTorch, attention and the beam are unavailable, HTML tags are placed by word "
+            "without PyTorch, attention, the beam, alternative words and given beginnings are "
+            "unavailable, missing terms are not searched for again, HTML tags are placed by word "
             "order, and whole-word models write <unk> for unknown words"
         )
     shown = f"[{host}]" if ":" in host else host

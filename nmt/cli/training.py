@@ -55,7 +55,7 @@ def train(
         typer.Option(
             "--config",
             "-c",
-            help="YAML file, as for prepare; default: base.yaml.",
+            help="YAML file, a name in ./configs, or a shipped configuration; default: base.yaml.",
             autocompletion=completing.configs,
         ),
     ] = None,
@@ -151,7 +151,8 @@ def _new_training(
 ) -> "tuple[Config, Path]":
     """Return the configuration of a new run, and its folder if none is named."""
     from nmt.config.yaml_files import find_config, load_config
-    from nmt.runs.finding import RUNS, open_run
+    from nmt.runs.finding import open_run
+    from nmt.runs.folder import RUNS
     from nmt.training.fine_tuning import config_from, sets_decoding
 
     if not start.run:
@@ -259,8 +260,8 @@ def datastore(
         Path | None,
         typer.Option(
             "--from",
-            help="Build it from this translation memory (TMX, XLIFF, PO, or with tabs) instead of "
-            "the run's corpus.",
+            help="Build it from this translation memory (TMX, XLIFF, PO or tab-separated) "
+            "instead of the run's corpus.",
         ),
     ] = None,
     weights: WeightsOption = "best",
@@ -312,7 +313,7 @@ def datastore(
                 "tokenizer.run can be set here"
             )
     if from_ and config:
-        raise UserError("give either --from, a translation memory, or --config")
+        raise UserError("give either --from MEMORY or --config FILE, not both")
     if from_:
         with opened.held():
             filled = fill_from_memory(opened, from_, weights, choose_device(device))

@@ -265,7 +265,7 @@ class DataConfig(CorpusConfig):
         9.0,
         ge=1,
         le=1e6,
-        description="drop training pairs whose lengths in words differ by more than this ratio",
+        description="drop training pairs whose lengths in words differ by more than this factor",
     )
     drop_duplicates: bool = Field(
         True,
@@ -274,7 +274,7 @@ class DataConfig(CorpusConfig):
     )
     decode_entities: bool = Field(
         False,
-        description="decode HTML's entities in the corpus, such as &quot; and &#39;, first of all",
+        description="decode HTML entities in the corpus, such as &quot; and &#39;, before cleaning",
     )
     drop_copies: bool = Field(
         False,
@@ -294,7 +294,7 @@ class DataConfig(CorpusConfig):
         ge=1,
         le=1e6,
         description="drop training pairs whose lengths in characters differ by more than this "
-        "ratio",
+        "factor",
     )
     drop_mojibake: bool = Field(
         False,
@@ -317,18 +317,18 @@ class DataConfig(CorpusConfig):
         description="source words to copy into the translation by placeholders if they did not "
         "occur in training (subwords only): none, names (capitalized words, also at the start of a "
         "sentence), or all; in training, placeholders replace names (words that both sides share) "
-        "in half of the pairs with any, and names of fewer than 20 pairs always, also in "
-        "translation",
+        "in half of the pairs with any; names that occur in fewer than 20 pairs are always "
+        "replaced, in translation too",
     )
     number_placeholders: bool = Field(
         False,
-        description="also replace numbers in figures, URLs, e-mail addresses, file names, codes, "
+        description="also replace numbers in digits, URLs, e-mail addresses, file names, codes, "
         "template fields and emoji with placeholders; in training, wherever both sides agree "
         "(needs placeholders)",
     )
     address: bool = Field(
         False,
-        description="learn to address readers as demanded by --address: half of the training pairs "
+        description="learn to address readers as --address requests: half of the training pairs "
         "whose German side shows how it addresses the reader, with du, ihr or Sie, get a tag that "
         "says so, unless their corpus has a tag (needs target_language: de)",
     )

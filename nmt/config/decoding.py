@@ -52,7 +52,7 @@ class DecodingConfig(Section):
         0,
         ge=0,
         le=10_000_000,
-        description="sample from this many most probable tokens only; 0: from all",
+        description="sample only from this many of the most probable tokens; 0: from all",
     )
     top_p: float = Field(
         1.0,

@@ -60,7 +60,7 @@ class ModelConfig(Section):
     activation: Literal["relu", "gelu", "silu", "swiglu"] = Field(
         "relu",
         description="activation function of the feed-forward layers; swiglu multiplies a second "
-        "projection by the SiLU of the first (Shazeer 2020), with half more weights",
+        "projection by the SiLU of the first (Shazeer 2020), with 50% more weights",
     )
     score_scale: Literal["d_key", "d_model", "learned"] = Field(
         "d_key",

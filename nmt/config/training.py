@@ -118,15 +118,15 @@ class TrainingConfig(Section):
     )
     best: Best = Field(
         "bleu",
-        description="validation metric that selects the best weights; bleu: the loss decides where "
-        "BLEU is below 1 or differs by no more than its noise",
+        description="validation metric that selects the best weights; bleu: where BLEU is below 1 "
+        "or differs by no more than its noise, the lower loss wins",
     )
     patience: int | None = Field(
         None,
         ge=1,
         le=MOST,
-        description="stop after this many validations without better weights and without a clear "
-        "minimum of the loss, by at least 1%",
+        description="stop after this many validations in a row that neither improve the best "
+        "weights nor lower the loss by at least 1% below its last clear minimum",
     )
     checkpoint_minutes: float = Field(
         5.0, gt=0, le=MOST, description="write a checkpoint at least this often, in minutes"
@@ -151,8 +151,8 @@ class TrainingConfig(Section):
     graphs: Literal["auto", "always", "never"] = Field(
         "auto",
         description="on a CUDA GPU, replay the forward and backward pass of batches whose shape "
-        "repeats as a CUDA graph, which spares Python's time but needs up to twice the memory for "
-        "activations; auto: with a single process, unless `deterministic`",
+        "repeats as a CUDA graph, which saves Python's overhead but needs up to twice the memory "
+        "for activations; auto: with a single process, unless `deterministic`",
     )
     shard: bool = Field(
         False,

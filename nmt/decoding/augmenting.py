@@ -112,7 +112,7 @@ def augment(
     """
     if translator.decoding.temperature:
         # CTranslate2's samples depend on all earlier ones: another call would continue differently.
-        translator.search = translator.pytorch
+        translator.segment_search.engine = translator.pytorch
     digest = hashlib.sha256(f"{settings} {checksum(source)}".encode()).hexdigest()
     partial = output.with_name(f"{output.name}.partial")
     record = output.with_name(f"{output.name}.progress.json")

@@ -17,9 +17,10 @@ from nmt.corpus.tokenizers.registry import load_tokenizers, vocabulary_files
 from nmt.decoding.engines import ctranslate2
 from nmt.decoding.engines.interface import Search
 from nmt.decoding.glossary import Glossary
+from nmt.decoding.segment_search import OutdatedError
 from nmt.decoding.segments import TrainingLines
 from nmt.decoding.translation_memory import Memory
-from nmt.decoding.translator import OutdatedError, Translator
+from nmt.decoding.translator import Translator
 from nmt.errors import UserError, is_out_of_memory, pytorch_missing
 from nmt.files.checksums import identity
 from nmt.runs.finding import open_run

@@ -1,20 +1,15 @@
 """Raw text in, raw text out: used by validation, `translate`, `evaluate` and `serve`."""
 
-import logging
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from importlib.util import find_spec
-from itertools import compress, islice
-from operator import not_
-from typing import TYPE_CHECKING, cast
+from itertools import islice
+from typing import TYPE_CHECKING
 
 from nmt.config.choices import Address
 from nmt.config.data import DataConfig
 from nmt.config.decoding import DecodingConfig
-from nmt.corpus.text.form_of_address import addresses
 from nmt.corpus.text.parts import surround
 from nmt.corpus.text.placeholders import fill_placeholders
 from nmt.corpus.text.sentences import SplitText
@@ -25,26 +20,18 @@ from nmt.corpus.tokenizers.words import WordTokenizer
 from nmt.decoding.engines.interface import Search
 from nmt.decoding.glossary import Glossary, Term
 from nmt.decoding.search.hypothesis import Hypothesis
+from nmt.decoding.segment_search import Found, SegmentSearch
 from nmt.decoding.segments import Segment, Segmenter, TrainingLines
 from nmt.decoding.translation_memory import Memory
 from nmt.errors import UserError
-from nmt.special_tokens import EOS, SPECIALS, UNK
+from nmt.special_tokens import EOS, SPECIALS
 
 if TYPE_CHECKING:
     from nmt.decoding.engines.pytorch import PyTorchSearch
 
-# CTranslate2 runs without it; then <unk> stays, and no search with constraints is possible.
-_HAS_PYTORCH = find_spec("torch") is not None
-_LOG = logging.getLogger(__name__)
-_WIDE_BEAM = 32  # for a segment whose hypotheses all lack a placeholder or a term
-_MOST_DIVISIONS = 4  # of a segment whose translation is out of proportion
 _NEXT_WORD = re.compile(r"(\s*)(\w[\w'’-]*(?![\w'’-])|[^\w\s]+)(\W?)")
 _MOST_BRANCHES = 3  # per word wanted: some spell no word of their own
 _LINES_AT_A_TIME = 1024  # enough to sort by length, few enough to show progress
-
-
-class OutdatedError(UserError):
-    """A run was trained further after its weights were loaded, so it has others now."""
 
 
 @dataclass(frozen=True)
@@ -121,22 +108,28 @@ class Translator:
         address: Address | None = None,
         target_words: TargetWords | None = None,
     ):
-        self.search, self.tokenizers = search, tokenizers
-        self.data, self.decoding = data, decoding
-        self._open_pytorch, self._is_outdated = open_pytorch, False
-        room = search.max_length - 1  # <eos>
+        self.tokenizers, self.data, self.decoding = tokenizers, data, decoding
         self.glossary, self._memory, self._address = glossary, memory, address
-        self._target_words = target_words
+        self._open_pytorch, self._target_words = open_pytorch, target_words
+        room = search.max_length - 1  # <eos>
         self._seen = seen or TrainingLines(room, False)
         prefix = address_prefix(data, address)
         self._segments = Segmenter(
             tokenizers, data, self._seen, room, glossary, prefix, target_words
         )
+        self.segment_search = SegmentSearch(
+            search, open_pytorch, self._segments, tokenizers, data, decoding, address, target_words
+        )
 
-    @cached_property
+    @property
+    def search(self) -> Search:
+        """The engine that searches first."""
+        return self.segment_search.engine
+
+    @property
     def pytorch(self) -> "PyTorchSearch":
         """The PyTorch engine with the same weights, loaded on first use."""
-        return self._open_pytorch() if self._open_pytorch else cast("PyTorchSearch", self.search)
+        return self.segment_search.pytorch
 
     def adapted(
         self, glossary: Glossary | None = None, address: Address | None = None
@@ -229,8 +222,7 @@ class Translator:
                 rest = iter(self._segments.begin(own, text))
                 line[:] = [[next(rest) for _ in sentence] for sentence in line]
         segments = [part for line in parts for sentence in line for part in sentence]
-        search = self._search_in_proportion if divide else self._search_once
-        found = iter(search(segments, n))
+        found = iter(self.segment_search(segments, n, divide))
         return [
             self._join(each, [[x for _ in sentence for x in next(found)] for sentence in line])
             for each, line in zip(split, parts, strict=True)
@@ -255,7 +247,9 @@ class Translator:
         written = target.encode(segment.beginning.strip())
 
         def spelled(ids: list[int]) -> str:
-            return self._text(segment, Hypothesis([*written, *ids], 0.0, 0.0, complete=False))
+            return self.segment_search.text(
+                segment, Hypothesis([*written, *ids], 0.0, 0.0, complete=False)
+            )
 
         def has_ended(ids: list[int]) -> bool:
             rest = spelled(ids)[len(before) :]
@@ -263,7 +257,7 @@ class Translator:
             return bool(match and match.end(2) < len(rest))
 
         before, given = spelled([]), beginning.strip()
-        [limit] = self.limits([segment])
+        [limit] = self.segment_search.limits([segment])
         is_changed = len(before) != len(given.removeprefix(segment.part.before.strip()))
         if is_changed or len(written) >= limit:  # is_changed: a name, which is copied, was begun
             return {}
@@ -310,15 +304,14 @@ class Translator:
         source = self.tokenizers.source.split(part.text)[: len(segment.ids) - 1]
         read = [fill_placeholders(token, part.words) for token in source]
         written = [
-            fill_placeholders(token, part.written) for token in self._target_tokens(segment, best)
+            fill_placeholders(token, part.written)
+            for token in self.segment_search.tokens(segment, best)
         ]
-        text = self._text(segment, best)
+        text = self.segment_search.text(segment, best)
         ids = segment.ids
         return Trace([*read, SPECIALS[EOS]], ids, written, best, text, part.before, part.after)
 
-    def _join(
-        self, line: SplitText, found: list[list[tuple[Segment, list[Hypothesis]]]]
-    ) -> list[Translation]:
+    def _join(self, line: SplitText, found: list[Found]) -> list[Translation]:
         """Put a line's options together from those of each segment of each sentence."""
         parts = [options for sentence in found for _, options in sentence]
         ranks = range(max(map(len, parts), default=1))
@@ -328,15 +321,17 @@ class Translator:
         # Skip empty alternatives.
         return [option for option in options if option.text] or options[:1]
 
-    def _translation(
-        self, line: SplitText, found: list[list[tuple[Segment, list[Hypothesis]]]], rank: int
-    ) -> Translation:
+    def _translation(self, line: SplitText, found: list[Found], rank: int) -> Translation:
         chosen = [
             [(segment, options[min(rank, len(options) - 1)]) for segment, options in sentence]
             for sentence in found
         ]
         texts = [
-            " ".join(filter(None, (surround(s.part, self._text(s, h)) for s, h in sentence)))
+            " ".join(
+                filter(
+                    None, (surround(s.part, self.segment_search.text(s, h)) for s, h in sentence)
+                )
+            )
             if sentence
             else self._segments.untranslated(typed)
             for typed, sentence in zip(line.sentences, chosen, strict=True)
@@ -349,7 +344,7 @@ class Translator:
             complete=all(h.complete for h in hypotheses),
             parts=len(hypotheses),
             sentences=sum(map(bool, found)),
-            in_proportion=all(self._in_proportion(*part) for part in parts),
+            in_proportion=all(self.segment_search.in_proportion(*part) for part in parts),
             log_probability=sum(h.log_probability for h in hypotheses),
             tokens=sum(len(h.ids) + h.complete for h in hypotheses),
             missing_terms=tuple(
@@ -362,216 +357,6 @@ class Translator:
             ),
             found=parts,
         )
-
-    def _text(self, segment: Segment, hypothesis: Hypothesis) -> str:
-        tokens = self._target_tokens(segment, hypothesis)
-        return self._segments.restore(segment, self.tokenizers.target.join(tokens))
-
-    def _target_tokens(self, segment: Segment, hypothesis: Hypothesis) -> list[str]:
-        """Return the tokens of a translation; each <unk> is replaced if this is enabled."""
-        target = self.tokenizers.target
-        replace = self.decoding.replace_unknown and isinstance(target, WordTokenizer)
-        if UNK in hypothesis.ids and replace and (pytorch := self._pytorch_if_possible()):
-            from nmt.decoding.unknown import replace_unknown
-
-            words = self._words_to_copy(segment)
-            return replace_unknown(pytorch.models[0], segment.ids, words, hypothesis.ids, target)
-        return target.tokens(hypothesis.ids)
-
-    def _words_to_copy(self, segment: Segment) -> list[str]:
-        """Return the source words; as typed, unless translations are in lower case."""
-        words = self.tokenizers.source.split(segment.part.text)
-        if self.data.lowercase == "both" and not self.data.restore_case:
-            return words
-        typed = self.tokenizers.source.split(segment.part.cased)
-        return typed if len(typed) == len(words) else words
-
-    def _pytorch_if_possible(self) -> "PyTorchSearch | None":
-        """Return the PyTorch engine; None if it is not installed or has other weights by now."""
-        if not _HAS_PYTORCH or self._is_outdated:
-            return None
-        try:
-            return self.pytorch
-        except OutdatedError as error:
-            self._is_outdated = True
-            _LOG.warning(f"{error}; until then, <unk> and missing placeholders stay")
-            return None
-
-    # ----------------------------------------------------------------------------------- search
-
-    def _search_in_proportion(
-        self, segments: list[Segment], n: int
-    ) -> list[list[tuple[Segment, list[Hypothesis]]]]:
-        """Search all segments; divide those whose translations have unusual lengths."""
-        found = self._search_once(segments, n)
-        for _ in range(_MOST_DIVISIONS):
-            odd = [
-                (i, j, halves)
-                for i, parts in enumerate(found)
-                for j, (segment, options) in enumerate(parts)
-                if not segment.beginning
-                and not self._in_proportion(segment, options[0])
-                and len(halves := self._segments.divide(segment)) > 1
-            ]
-            if not odd or self.decoding.temperature:
-                break
-            again = iter(self._search([half for _, _, halves in odd for half in halves], n))
-            results = [[(half, next(again)) for half in halves] for _, _, halves in odd]
-            # Later parts come first, so that the places of the others remain.
-            for (i, j, _), parts in reversed(list(zip(odd, results, strict=True))):
-                found[i][j : j + 1] = parts
-        return found
-
-    def _search_once(
-        self, segments: list[Segment], n: int
-    ) -> list[list[tuple[Segment, list[Hypothesis]]]]:
-        return [[pair] for pair in zip(segments, self._search(segments, n), strict=True)]
-
-    def _in_proportion(self, segment: Segment, found: Hypothesis) -> bool:
-        return self._segments.rules.in_proportion(len(segment.part.tokens), len(found.ids))
-
-    def _search(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
-        """Search all segments; results are in the given order."""
-        bound = [bool(s.part.words or s.terms or s.beginning) for s in segments]
-        margin, wanted = self.decoding.new_words_margin, n
-        searching = not self.decoding.temperature  # samples remain as drawn
-        avoiding = margin > 0 and self._target_words and searching
-        if avoiding or (self._address and searching):
-            wanted = self.decoding.hypotheses(n)  # of the beam
-        free = iter(self._find([*compress(segments, map(not_, bound))], wanted))
-        constrained = iter(self._find_constrained([*compress(segments, bound)], wanted))
-        found = [next(constrained if is_bound else free) for is_bound in bound]
-        if avoiding:
-            found = list(map(self._known_words_first, segments, found))
-        if self._address and searching:
-            found = self._address_first(segments, found)
-        return [hypotheses[:n] for hypotheses in found]
-
-    def _address_first(
-        self, segments: list[Segment], found: list[list[Hypothesis]]
-    ) -> list[list[Hypothesis]]:
-        """Put hypotheses that address readers in another form than demanded last.
-
-        If the best of a beam does and no other one is better, considers a wider beam.
-        """
-
-        def strays(segment: Segment, hypothesis: Hypothesis) -> int:
-            """Count the other forms; one more if the demanded one is not there, either."""
-            forms = addresses(self._text(segment, hypothesis))
-            others = len(forms - {self._address})
-            return others + (others > 0 and self._address not in forms)
-
-        def reordered(segment: Segment, options: list[Hypothesis]) -> list[Hypothesis]:
-            return sorted(
-                options,
-                key=lambda h: (not h.complete, *self._count_faults(segment, h), strays(segment, h)),
-            )
-
-        result = list(map(reordered, segments, found))
-        wrong = [
-            i
-            for i, segment in enumerate(segments)
-            if strays(segment, result[i][0]) and not segment.beginning
-        ]
-        for i, options in zip(
-            wrong, self._find([segments[i] for i in wrong], _WIDE_BEAM), strict=True
-        ):
-            result[i] = reordered(segments[i], [*result[i], *options])
-        return result
-
-    def _known_words_first(self, segment: Segment, found: list[Hypothesis]) -> list[Hypothesis]:
-        """Put the hypothesis with the fewest words that training lacks first, if it is near."""
-        best = found[0]
-        missing = self._count_faults(segment, best)
-
-        def count_new(hypothesis: Hypothesis) -> int:
-            assert self._target_words
-            text = self._text(segment, hypothesis)
-            return self._target_words.count_new(text, segment.part.raw)
-
-        if not count_new(best):
-            return found
-        near = [
-            hypothesis
-            for hypothesis in found
-            if hypothesis.score >= best.score - self.decoding.new_words_margin
-            and hypothesis.complete >= best.complete
-            and self._count_faults(segment, hypothesis) <= missing
-        ]
-        chosen = min(near, key=count_new)
-        return [chosen, *(hypothesis for hypothesis in found if hypothesis is not chosen)]
-
-    def _find(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
-        sources = [segment.ids for segment in segments]
-        return self.search(sources, self.limits(segments), self.decoding, n)
-
-    def _find_constrained(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
-        """Search segments with placeholders or terms; if some are missing, search with constraints.
-
-        Considers the whole beam to find a hypothesis with all of them, and then, for placeholders,
-        a wider one: PyTorch, which alone supports constraints, takes long to load. Terms are rarely
-        in the wider beam. Samples remain as drawn.
-        """
-        begun = [bool(segment.beginning) for segment in segments]
-        if any(begun):
-            first = iter(self._find_begun([*compress(segments, begun)], n))
-            rest = iter(self._find_constrained([*compress(segments, map(not_, begun))], n))
-            return [next(first if each else rest) for each in begun]
-        beams = [self.decoding.hypotheses(n)]
-        if self._open_pytorch and not self.decoding.temperature:
-            beams.append(_WIDE_BEAM)
-        found: list[list[Hypothesis]] = [[] for _ in segments]
-        lacking = list(range(len(segments)))
-        searched = lacking
-        for beam in beams:
-            if not searched:
-                break
-            options = self._find([segments[i] for i in searched], beam)
-            for i, further in zip(searched, options, strict=True):
-                found[i] = self._complete_first(segments[i], [*found[i], *further])
-            lacking = [i for i in lacking if any(self._count_faults(segments[i], found[i][0]))]
-            searched = [i for i in lacking if not (segments[i].terms and _HAS_PYTORCH)]
-        pytorch = self._pytorch_if_possible() if lacking and not self.decoding.temperature else None
-        if pytorch:
-            again = [segments[i] for i in lacking]
-            constraints = self._segments.constraints(again)
-            sources, limits = [segment.ids for segment in again], self.limits(again)
-            # Further options are in the first search.
-            second = pytorch(sources, limits, self.decoding, 1, constraints)
-            for i, more in zip(lacking, second, strict=True):
-                found[i] = self._complete_first(segments[i], [*found[i], *more])
-        return [hypotheses[:n] for hypotheses in found]
-
-    def _find_begun(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
-        """Search segments whose translations have a beginning, with all constraints."""
-        sources, limits = [segment.ids for segment in segments], self.limits(segments)
-        constraints = self._segments.constraints(segments)
-        return self.pytorch(sources, limits, self.decoding, n, constraints)
-
-    def _complete_first(self, segment: Segment, found: list[Hypothesis]) -> list[Hypothesis]:
-        """Sort complete hypotheses that lack the fewest placeholders and terms first."""
-        return sorted(found, key=lambda h: (not h.complete, *self._count_faults(segment, h)))
-
-    def _count_faults(self, segment: Segment, hypothesis: Hypothesis) -> tuple[int, int]:
-        """Count what a hypothesis lacks, and its terms in the wrong number."""
-        return (
-            self._segments.count_missing(segment, hypothesis.ids),
-            self._segments.count_unfit(segment, hypothesis.ids),
-        )
-
-    def limits(self, segments: list[Segment]) -> list[int]:
-        """Return the maximum length of each translation in tokens, including <eos>."""
-        factor, extra = self.decoding.max_length_factor, self.decoding.max_length_extra
-        most = self.search.max_length - 1  # <sos>
-        return [
-            min(
-                int((len(s.ids) - 1) * factor)
-                + extra
-                + len(self.tokenizers.target.encode(s.beginning)),
-                most,
-            )
-            for s in segments
-        ]
 
 
 def distinct(options: Iterable[Translation]) -> list[Translation]:

@@ -6,9 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from nmt.errors import UserError
-from nmt.runs.folder import HUB, RunFolder, read_header
-
-RUNS = Path("runs")
+from nmt.runs.folder import HUB, RUNS, RunFolder, read_header
 
 
 def open_run(path: Path | str) -> RunFolder:

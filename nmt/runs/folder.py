@@ -65,6 +65,7 @@ from nmt.files.small_files import read_small
 from nmt.runs.selection import Selection
 
 FORMAT = 2  # of the run folder; 1 had no run.json
+RUNS = Path("runs")  # where `nmt train` makes them
 HUB = "hf:"  # at the start of the address of a run on the Hugging Face Hub
 LOCK = ".lock"
 HEADER = "run.json"

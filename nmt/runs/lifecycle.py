@@ -11,8 +11,7 @@ from nmt.corpus.prepared import PreparedData
 from nmt.corpus.preparing.manifest import require_manifest, run_files
 from nmt.errors import UserError
 from nmt.files.output_files import replacing
-from nmt.runs.finding import RUNS
-from nmt.runs.folder import CARD, HEADER, LICENCE, LOCK, REPORT, RunFolder, is_header_of_nmt
+from nmt.runs.folder import CARD, HEADER, LICENCE, LOCK, REPORT, RUNS, RunFolder, is_header_of_nmt
 
 _DELETED = ".nmt-deleted"  # ending of the hidden folder in which a run is deleted
 

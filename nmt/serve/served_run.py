@@ -133,7 +133,7 @@ class ServedRun:
                 self.translator.tokenizers.target.decode(ids), segment.part.written
             )
 
-        [limit] = self.translator.limits([segment])
+        [limit] = self.translator.segment_search.limits([segment])
         with TORCH_LOCK:
             steps, found = record_beam(
                 model, traces[0].source_ids, limit, decoding, tokens_of, text_of, n

@@ -43,7 +43,11 @@ def test_another_models_attention_is_never_shown(run, caplog):
     shutil.copyfile(run.weights("last"), run.weights("best"))
     with pytest.raises(UserError, match="was trained further since it was opened; open it again"):
         translator.pytorch  # noqa: B018
-    assert translator._pytorch_if_possible() is translator._pytorch_if_possible() is None
+    assert (
+        translator.segment_search.pytorch_if_possible()
+        is translator.segment_search.pytorch_if_possible()
+        is None
+    )
     [warning] = caplog.messages
     assert "missing placeholders stay" in warning
     assert translator.translate(LINES) == expected
@@ -64,7 +68,7 @@ def test_damaged_weights_are_reported_also_when_pytorch_is_needed_later(run):
     content[-1] ^= 1  # the header, with its checksum, stays
     run.weights("best").write_bytes(content)
     with pytest.raises(UserError, match="damaged"):
-        translator._pytorch_if_possible()
+        translator.segment_search.pytorch_if_possible()
 
 
 @pytest.fixture

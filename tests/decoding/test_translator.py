@@ -284,7 +284,7 @@ def test_different_tokens_of_the_same_text_are_one_option(translator, subwords, 
     monkeypatch.setattr(
         type(ready.search), "__call__", lambda _, sources, *rest: [found] * len(sources)
     )
-    monkeypatch.setattr(ready, "_text", lambda _, h: {1: "Ben", 2: "Anna"}[len(h.ids)])
+    monkeypatch.setattr(ready.segment_search, "text", lambda _, h: {1: "Ben", 2: "Anna"}[len(h.ids)])
 
     [options] = ready.n_best(["Anna"], 3)
 
@@ -708,7 +708,7 @@ def test_a_wider_beam_is_tried_before_pytorch(carrying, translator):
 def test_samples_and_without_pytorch_translations_that_lost_a_word_remain(
     has_pytorch, settings, carrying, translator, monkeypatch
 ):
-    monkeypatch.setattr("nmt.decoding.translator._HAS_PYTORCH", has_pytorch)
+    monkeypatch.setattr("nmt.decoding.segment_search._HAS_PYTORCH", has_pytorch)
     ready = translator(carrying, search=says(carrying, "singt."), pytorch=echo(), **settings)
     assert ready.translate(["Zora sings"])[0].text == "singt."
     assert ready.pytorch.asked == []

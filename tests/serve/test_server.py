@@ -26,8 +26,7 @@ from starlette.datastructures import UploadFile
 
 from nmt.decoding.translator import Translation
 from nmt.errors import UserError
-from nmt.runs.finding import RUNS
-from nmt.runs.folder import RunFolder
+from nmt.runs.folder import RUNS, RunFolder
 from nmt.serve.app import OPERATIONS
 from nmt.serve.glossaries import Glossaries
 from nmt.serve.limits import Limits
