@@ -75,6 +75,7 @@ DEVICE ?= cpu
 bench: $(DEV)  ## measure speed against peers, in their own environment; about 20 minutes
 	$(BIN)/python scripts/bench/training.py --device $(DEVICE) $(MULTI30K_FIELD)
 	$(BIN)/python scripts/bench/training.py --big --device $(DEVICE) $(MULTI30K_FIELD)
+	$(BIN)/python scripts/bench/profiling.py $(MULTI30K_FIELD)
 	$(BIN)/python scripts/bench/tutorial.py $(PICKLE_FIELD)
 	$(BIN)/python scripts/bench/preparing.py
 	if [ -d runs/bench ]; then $(BIN)/nmt train --resume --run runs/bench; \

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from measuring import Batches, tokens_per_second
@@ -14,6 +15,8 @@ from nmt.runs.folder import RunFolder
 from nmt.training.batches import Batch, Epoch
 from nmt.training.distributed import Worker
 from nmt.training.loop import Trainer
+
+COMPARED = Path(__file__).with_name("compared.yaml")
 
 
 def make_trainer(config: Config, folder: Path, device: torch.device | None = None) -> Trainer:
@@ -33,13 +36,26 @@ def as_tensors(epoch: Epoch) -> Batches:
     return [(batch.source, whole_target(batch)) for batch in epoch.batches()]
 
 
+def for_peers(trainer: Trainer, epoch: Epoch) -> dict[str, Any]:
+    """Return what a peer needs to train the same model on the same batches."""
+    model = trainer.config.model
+    sizes = {name: getattr(model, name) for name in ("d_model", "heads", "d_ff", "dropout")}
+    size = trainer.prepared.tokenizers.source.size  # the whole vocabulary
+    return {
+        "batches": as_tensors(epoch),
+        "label_smoothing": trainer.config.training.label_smoothing,
+        "sizes": {**sizes, "size": size, "layers": model.encoder_layers},
+    }
+
+
 def whole_target(batch: Batch) -> torch.Tensor:
     """Return the targets with <sos> and <eos>: (batch, target + 1)."""
     return torch.cat([batch.target_in[:, :1], batch.target_out], 1)
 
 
-def speed(trainer: Trainer, epoch: Epoch, tokens: int) -> float:
+def speed(trainer: Trainer, epoch: Epoch) -> float:
     """Return target tokens per second of whole updates: loading, forward, backward, optimizer."""
+    tokens = sum(batch.tokens for batch in epoch.batches())
     batches = ([[batch]] for batch in epoch.batches())
     return tokens_per_second(trainer.state.update, batches, tokens)
 

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
+import nmt  # isort: skip # noqa: F401, before PyTorch: threads wait passively
 import ctranslate2
 import torch
 from measuring import compared, cost, in_turn, options, report, seconds

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import nmt  # isort: skip # noqa: F401, before PyTorch: threads wait passively
 import torch
 from measuring import machine, options, readable, seconds
 from preparing import prepare, write

@@ -21,6 +21,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import nmt  # isort: skip # noqa: F401, before PyTorch: threads wait passively
 import ctranslate2
 import sentencepiece
 import torch

@@ -7,13 +7,14 @@ threads, so that other load on the machine affects both equally. Their medians a
 import argparse
 import os
 import platform
+import re
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -84,6 +85,20 @@ def tokens_per_second(
 def count_tokens(batches: Batches) -> int:
     """Return the number of target tokens, including <eos>."""
     return sum(int((target[:, 1:] != 0).sum()) for _, target in batches)
+
+
+@contextmanager
+def busy(count: int) -> Iterator[None]:
+    """Keep this many processors busy within the context, as other programs do."""
+    # They end with this process, even if it is killed.
+    spin = f"import os\nwhile os.getppid() == {os.getpid()}: pass"
+    spinning = [subprocess.Popen([sys.executable, "-c", spin]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in spinning:
+            process.kill()
+            process.wait()
 
 
 class Peer:
@@ -224,6 +239,25 @@ def readable(number: float) -> str:
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a Markdown table."""
     return "\n".join(f"| {' | '.join(row)} |" for row in (header, ["---"] * len(header), *rows))
+
+
+def by_kind(costs: Iterable[tuple[str, float]], kinds: Mapping[str, str]) -> dict[str, float]:
+    """Return the sums of operations' costs by kind, and their total.
+
+    kinds: regular expressions; an operation is of the first kind that matches its name
+    """
+    sums = dict.fromkeys([*kinds, "total"], 0.0)
+    for operation, value in costs:
+        sums[next(kind for kind in kinds if re.search(kinds[kind], operation))] += value
+        sums["total"] += value
+    return sums
+
+
+def kinds_table(title: str, found: Mapping[str, Mapping[str, float]]) -> str:
+    """Return a Markdown table with a column for each of the results of `by_kind`."""
+    kinds = next(iter(found.values()))
+    rows = ([kind, *(readable(sums[kind]) for sums in found.values())] for kind in kinds)
+    return table([title, *found], rows)
 
 
 def report(rows: Iterable[Sequence[str]], device: str = "cpu") -> None:

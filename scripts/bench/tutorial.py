@@ -8,9 +8,10 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import nmt  # isort: skip # noqa: F401, before PyTorch: threads wait passively
 import torch
 from batches import as_tensors, beginning, make_trainer, speed
-from measuring import Peer, compared, count_tokens, in_turn, options, report
+from measuring import Peer, compared, in_turn, options, report
 
 from nmt.config.yaml_files import load_config
 
@@ -25,7 +26,7 @@ def main() -> None:
         trainer = make_trainer(config, Path(scratch))
         epoch = beginning(trainer, UPDATES)
         batches = as_tensors(epoch)
-        tokens, tokenizers = count_tokens(batches), trainer.prepared.tokenizers
+        tokenizers = trainer.prepared.tokenizers
         sizes = [tokenizers.source.size, tokenizers.target.size]
 
         def notebook(cached: bool) -> Peer:
@@ -33,7 +34,7 @@ def main() -> None:
             return Peer(sys.executable, "notebook_training.py", arguments.threads, **given)
 
         works: dict[str, Callable[[], float]] = {
-            "nmt": lambda: speed(trainer, epoch, tokens),
+            "nmt": lambda: speed(trainer, epoch),
             "notebook": notebook(cached=False),
             "notebook, positions cached": notebook(cached=True),
         }
