@@ -155,8 +155,8 @@ def _share_of_time_busy(setup: Setup, update: Update, batches: list[Batch]) -> f
     """Return the share of the time of some updates in which the GPU computes."""
     # Timed without the profiler, which slows down the host.
     taken = seconds(lambda: _speed(update, batches))
-    kind = ProfilerActivity.CPU if setup.pretend else ProfilerActivity.CUDA
-    with profile(activities=[ProfilerActivity.CPU, kind]) as found:
+    activities = {ProfilerActivity.CPU} | (set() if setup.pretend else {ProfilerActivity.CUDA})
+    with profile(activities=activities) as found:
         _speed(update, batches)
     # Kernels only: the operations that launched them report the same time again.
     busy: float = sum(
