@@ -105,7 +105,6 @@ def translate(
 
     Several runs translate together, as an ensemble.
     Example: nmt translate "Where is the station?"
-
     A document: nmt translate --input letter.docx --output brief.docx
     """
     from nmt.files.output_files import require_file
@@ -128,7 +127,9 @@ def translate(
         require_file(output)
         require_plain(output)
     if input_ and not input_.exists():
-        raise UserError(f"{input_}: no such file; give a text file, one sentence per line")
+        raise UserError(
+            f"{input_}: no such file; give a text file, one sentence per line, or a document"
+        )
     if alignment and (asked or n_best or scores):
         raise UserError("--alignment cannot be combined with --n-best, --scores or the prompt")
     if alignment and options.engine == "ctranslate2":

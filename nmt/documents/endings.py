@@ -4,16 +4,10 @@ from pathlib import PurePosixPath
 
 from nmt.config.data import SOURCES
 
-# Not those that are packed.
-TRANSLATION_FILES = tuple(
-    ending for rules in SOURCES.values() for ending in rules.endings if not ending.endswith(".gz")
-)
-ENDINGS = (
-    *(".txt", ".srt", ".vtt", ".html", ".htm", ".md", ".json", ".docx"),
-    *TRANSLATION_FILES,
-)
-# Those of text whose encoding has to be recognized; the others name their own.
-TEXT = ENDINGS[: ENDINGS.index(".docx")]
+# Of text whose encoding has to be recognized; the others name their own.
+TEXT = (".txt", ".srt", ".vtt", ".html", ".htm", ".md", ".json")
+_OF_TRANSLATION_TOOLS = [ending for rules in SOURCES.values() for ending in rules.endings]
+ENDINGS = (*TEXT, ".docx", *(each for each in _OF_TRANSLATION_TOOLS if not each.endswith(".gz")))
 
 
 def ending_of(name: str) -> str:

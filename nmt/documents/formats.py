@@ -5,8 +5,9 @@ import re
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 
+from nmt.config.data import translation_format
 from nmt.documents.document import Document, Languages
-from nmt.documents.endings import ENDINGS, TEXT, TRANSLATION_FILES, ending_of
+from nmt.documents.endings import ENDINGS, TEXT, ending_of
 from nmt.documents.errors import DocumentError
 from nmt.documents.formatting import Formatted, has_letters
 from nmt.documents.json_strings import JsonStrings, keeps_placeholders, with_placeholders
@@ -31,9 +32,9 @@ def read_document(
 
     languages: of source and target; None to read the texts only; seen: as for `Subtitles`
     """
-    kind = _kind(name)
-    if kind in TRANSLATION_FILES:
+    if translation_format(name):
         return TranslationFile(name, content, languages)
+    kind = _kind(name)
     if kind == ".docx":
         from nmt.documents.word_files import WordFile
 

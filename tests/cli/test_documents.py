@@ -153,7 +153,7 @@ def test_a_document_is_translated_with_progress(
         ("a.docx --output b.docx", "a.docx: the .docx file cannot be read"),
         ("a.json", "a.json: the file is not JSON"),
         ("bad.po --output out.po", "bad.po: line 1"),
-        ("a.tmx.gz --output out.tmx.gz", "out.tmx.gz"),
+        ("a.tmx.gz --output out.tmx", "a.tmx.gz: is compressed; unpack it first"),
         ("a.txt --output out.docx", "out.docx: only a .docx file is translated into one"),
     ],
 )

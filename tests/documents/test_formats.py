@@ -359,7 +359,7 @@ def test_a_document_that_understates_its_size_does_not_fill_the_memory(
     assert peak < 50_000_000
 
 
-def assert_too_large(translate: Translate, content: bytes, message: str = "") -> None:
+def assert_too_large(translate: Translate, content: bytes, message: str = ".") -> None:
     with pytest.raises(DocumentError, match=message) as refused:
         translate("a.docx", content)
     assert refused.value.too_large
