@@ -3,13 +3,13 @@
 import sys
 from pathlib import Path
 
-import docx
 import pytest
 
 from nmt.runs.folder import RunFolder
 
 from .command_line import PAIR, assert_refused, imported_by, nmt, text
 
+docx = pytest.importorskip("docx", reason="the extra `documents` is not installed")
 pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
 TIME = "00:00:01.000 --> 00:00:02.500\n"

@@ -4,6 +4,9 @@ from collections.abc import Callable
 from functools import partial
 
 import pytest
+
+pytest.importorskip("docx", reason="the extra `documents` is not installed")
+
 import torch
 
 from nmt.decoding.loading import load_translator
