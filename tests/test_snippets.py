@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 import click
+import docx
 import numpy as np
 import pytest
 import typer
@@ -82,6 +83,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory, toy_corpus: Path) -> Path:
     unit = "<trans-unit id='1'><source>Where is the station?</source></trans-unit>"
     file = f"<file source-language='en'><body>{unit}</body></file>"
     (folder / "site.xlf").write_text(f"<xliff version='1.2'>{file}</xliff>", encoding="utf-8")
+    letter = docx.Document()
+    letter.add_paragraph("Where is the station?")
+    letter.save(str(folder / "letter.docx"))
+    (folder / "page.html").write_text("<p>Where is the <b>station</b>?</p>", encoding="utf-8")
     (folder / "terms.tsv").write_text("station\tHalt\n", encoding="utf-8")
     write_multi30k(folder / "multi30k", pairs)
     with pytest.MonkeyPatch.context() as patch:

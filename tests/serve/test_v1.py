@@ -24,11 +24,11 @@ from nmt.corpus.text.tags import tag_prefix
 from nmt.decoding.loading import load_translator
 from nmt.decoding.translator import Translation
 from nmt.errors import UserError
+from nmt.reports.inspection import Inspection
 from nmt.reports.summaries import RunSummary, summarize
 from nmt.runs.folder import RunFolder
 from nmt.serve import v1
 from nmt.serve.app import make_app
-from nmt.serve.inspection import Inspection
 from nmt.serve.limits import Limits
 from nmt.serve.runs import list_runs
 from nmt.serve.served_run import ServedRun, name_runs

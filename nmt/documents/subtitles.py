@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from nmt.serve.formatting import has_letters
-from nmt.serve.plain_text import wrap_evenly
+from nmt.documents.formatting import has_letters
+from nmt.documents.plain_text import wrap_evenly
 
 _PLACE = re.compile(r"\{\\(?:an?\d|pos|move)|<v[ .]")
 _FORMAT = re.compile(r"(</?[a-zA-Z\d][^<>]*>|\{\\[^{}]*\})")  # such as <i>, {\an8} or <00:01.000>

@@ -5,15 +5,16 @@ Code, pictures, icons and comments within it stay after their words.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from nmt.corpus.text.languages import base_language
-from nmt.serve.errors import ApiError
-from nmt.serve.formatting import Formatted, has_letters, with_superscripts
+from nmt.documents.errors import DocumentError
+from nmt.documents.formatting import Formatted, has_letters, with_superscripts
+from nmt.documents.texts import FoundText
 
 _INLINE = frozenset(
     (
@@ -124,7 +125,7 @@ class Attribute:
 
 
 class Markup:
-    """An HTML document, or a fragment of one; raises `ApiError` if it is nested too deeply.
+    """An HTML document, or a fragment of one; raises `DocumentError` if it is nested too deeply.
 
     stretches: its text; attributes: those with text, to be replaced before the stretches
     """
@@ -136,16 +137,16 @@ class Markup:
             html = _SELF_CLOSED.sub(_with_end_tag, html)
         closed = 2 * html.count("</") + len(_NEVER_OPEN.findall(html))
         if html.count("<") > _MOST_TAGS or html.count("<") - closed > _MOST_OPEN:
-            raise ApiError(
-                413,
-                f"Invalid request: HTML with more than {_MOST_TAGS:,} tags, or more than "
+            raise DocumentError(
+                f"HTML with more than {_MOST_TAGS:,} tags, or more than "
                 f"{_MOST_OPEN:,} that are not closed",
+                too_large=True,
             )
         if _count_repeated(html) > _MOST_REPEATED:
-            raise ApiError(
-                413,
-                f"Invalid request: HTML with more than {_MOST_REPEATED} elements such as <b> open "
+            raise DocumentError(
+                f"HTML with more than {_MOST_REPEATED} elements such as <b> open "
                 "at once; close each inside the element around it",
+                too_large=True,
             )
         whole = bool(_WHOLE.match(html))
         self._prologue = _prologue(html) if whole else None
@@ -168,9 +169,25 @@ class Markup:
         return self._prologue + html[len(_prologue(html)) :]
 
     @property
+    def texts(self) -> list[Formatted]:
+        """The texts to translate: those of attributes, then those of stretches."""
+        attributes = [Formatted([each.text]) for each in self.attributes]
+        return [*attributes, *(each.formatted for each in self.stretches)]
+
+    @property
     def text(self) -> str:
         """The text to translate, one line per stretch."""
         return "\n".join("".join(stretch.texts).replace(_OBJECT, "") for stretch in self.stretches)
+
+    def translated(self, found: Sequence[FoundText], source: str, target: str) -> str:
+        """Return the document with translations of `texts` between two languages."""
+        rest = iter(found)
+        for attribute in self.attributes:
+            attribute.replace(next(rest).text)
+        for stretch in self.stretches:
+            self.replace(stretch, next(rest).parts)
+        self.change_language(source, target)
+        return str(self)
 
     def change_language(self, source: str, target: str) -> None:
         """If the document's `lang` is the source language, set it to the target language.

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from nmt.serve.errors import ApiError
-from nmt.serve.json_strings import JsonStrings, keeps_placeholders, with_placeholders
+from nmt.documents.errors import DocumentError
+from nmt.documents.json_strings import JsonStrings, keeps_placeholders, with_placeholders
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_file_with_escapes_gets_escapes() -> None:
 
 @pytest.mark.parametrize("source", ["", "{", "{'a': 1}", '{"a": "b",}', "[" * 501 + "]" * 501])
 def test_what_is_not_json_is_refused(source: str) -> None:
-    with pytest.raises(ApiError):
+    with pytest.raises(DocumentError):
         JsonStrings(source)
 
 

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from nmt.corpus.text.mnemonics import find_mnemonic, place_for_mnemonic
 from nmt.corpus.text.placeholders import TEMPLATE_FIELD, replace_codes
-from nmt.serve.formatting import Formatted, Part
+from nmt.documents.formatting import Formatted, Part
 from nmt.special_tokens import PLACEHOLDERS
 
 _MOST_OPEN = 50  # pairs of tags within one another
@@ -91,11 +91,16 @@ class InlineText:
     """The text of a segment with its inline markup.
 
     tokens: its pieces; escape: writes a text as the file does; mnemonics: whether a letter may be
-    marked, as in "&Save"; its sign is not translated; formatted: the text to translate
+    marked, as in "&Save"; its sign is not translated; has_lines: as for `Formatted`; formatted: the
+    text to translate
     """
 
     def __init__(
-        self, tokens: Iterable[Token], escape: Callable[[str], str], mnemonics: bool = False
+        self,
+        tokens: Iterable[Token],
+        escape: Callable[[str], str],
+        mnemonics: bool = False,
+        has_lines: bool = False,
     ):
         self._escape = escape
         given = list(tokens)
@@ -106,7 +111,7 @@ class InlineText:
         for token, spans in self._nested(_paired(given)):
             self._add(token, spans)
         marks = {i for i, leaf in enumerate(self._leaves) if leaf.markup and not leaf.field}
-        self.formatted = Formatted([leaf.text for leaf in self._leaves], marks)
+        self.formatted = Formatted([leaf.text for leaf in self._leaves], marks, has_lines=has_lines)
 
     @property
     def plain(self) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nmt.decoding.translator import Translation
-from nmt.serve.formatting import (
+from nmt.documents.formatting import (
     Formatted,
     FormattedSentence,
     Links,

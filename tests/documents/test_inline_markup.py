@@ -2,7 +2,7 @@
 
 from html import escape
 
-from nmt.serve.inline_markup import InlineText, Token
+from nmt.documents.inline_markup import InlineText, Token
 
 
 def opened(name: str, is_element: bool = True) -> Token:

@@ -6,7 +6,7 @@ import textwrap
 from dataclasses import dataclass
 from itertools import repeat
 
-from nmt.serve.errors import ApiError
+from nmt.documents.errors import DocumentError
 
 _MARKS = {
     codecs.BOM_UTF8: "utf-8",
@@ -27,14 +27,14 @@ def decode(content: bytes) -> tuple[str, str]:
     """Return the text of a file, without a byte order mark, and the name of its encoding.
 
     Recognizes Unicode by its mark, and otherwise UTF-8; then UTF-16 and code pages by their
-    content. Raises `ApiError` for anything else.
+    content. Raises `DocumentError` for anything else.
     """
     for mark, name in _MARKS.items():
         if content.startswith(mark):
             try:
                 return content[len(mark) :].decode(name), name
             except UnicodeDecodeError:
-                raise ApiError(400, f"Invalid request: the file is not {name} text") from None
+                raise DocumentError(f"the file is not {name} text") from None
     nulls = content.count(b"\0")
     if not nulls:
         try:
@@ -46,7 +46,7 @@ def decode(content: bytes) -> tuple[str, str]:
     best = from_bytes(content, cp_isolation=_LEGACY[3:] if nulls else _LEGACY[:3]).best()
     text = str(best) if best else "\0"
     if "\0" in text or best is None:
-        raise ApiError(400, "Invalid request: the file is not text in UTF-8, UTF-16 or a code page")
+        raise DocumentError("the file is not text in UTF-8, UTF-16 or a code page")
     # Code pages have most letters in common.
     same = content.decode("cp1252", "replace") == text
     return text, "cp1252" if same else best.encoding.replace("_", "-")

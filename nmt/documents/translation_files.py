@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Literal
@@ -12,14 +12,14 @@ from typing import Literal
 from nmt.config.data import translation_format
 from nmt.corpus.sources.translation_files import GETTEXT_HEADER
 from nmt.corpus.text.languages import base_language
+from nmt.documents.document import Document, Languages
+from nmt.documents.formatting import has_letters
+from nmt.documents.inline_markup import InlineText, Slot, Token, tokens_in
+from nmt.documents.po_files import PoFile
+from nmt.documents.texts import FoundText
 from nmt.errors import UserError
 from nmt.files.xml_files import Element, XmlDocument
-from nmt.serve.formatting import Formatted, Part, has_letters
-from nmt.serve.inline_markup import InlineText, Slot, Token, tokens_in
-from nmt.serve.po_files import PoFile
 
-LARGEST = 256 * 2**20  # bytes; a file is held in memory
-Languages = tuple[str, str]
 Edit = tuple[int, int, str]
 _MOST_INLINE = 50  # nesting depth of inline elements
 # Elements that hold the original's markup instead of text, by what they do.
@@ -35,7 +35,7 @@ _UNTOUCHED = ("new", "initial", "needs-translation", "notstarted")
 _INDENTED_BREAK = re.compile(r"[ \t]*\r?\n[ \t]+")
 
 
-class TranslationFile:
+class TranslationFile(Document):
     """A file whose empty targets are to be filled.
 
     texts: those to translate; kept: the number of units that stay as they are, because they have a
@@ -57,23 +57,14 @@ class TranslationFile:
         read = PoFile if format_ == "po" else _XmlFile
         self._file = read(path, content, languages)
         self._asked = [slot for slot in self._file.slots if has_letters(slot.text.plain)]
+        self.texts = [slot.text.formatted for slot in self._asked]
         self.kept = self._file.kept
 
-    @property
-    def texts(self) -> list[Formatted]:
-        """The texts to translate."""
-        return [slot.text.formatted for slot in self._asked]
-
-    def replace(
-        self, translations: Sequence[list[Part]], remembered: Collection[int] = ()
-    ) -> bytes:
-        """Return the file with translations of `texts`, marked as the format has it.
-
-        remembered: indices of those from a translation memory
-        """
-        for number, (slot, parts) in enumerate(zip(self._asked, translations, strict=True)):
-            slot.translation = slot.text.written(parts)
-            slot.is_remembered = number in remembered
+    def written(self, found: Sequence[FoundText]) -> bytes:
+        """Return the file with translations of `texts`, marked as the format has it."""
+        for slot, each in zip(self._asked, found, strict=True):
+            slot.translation = slot.text.written(each.parts)
+            slot.is_remembered = each.from_memory
         return self._file.written()
 
 
@@ -150,7 +141,7 @@ class _XmlFile:
     def _slot(self, source: Element, preserved: bool = True) -> Slot:
         tokens = self._tokens(source, preserved)
         raw = self._document.raw(source.inner, source.after)
-        slot = Slot(InlineText(tokens, _escaped, mnemonics=True), raw)
+        slot = Slot(InlineText(tokens, _escaped, mnemonics=True, has_lines=True), raw)
         self.slots.append(slot)
         return slot
 

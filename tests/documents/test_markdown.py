@@ -7,9 +7,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from nmt.serve.errors import ApiError
-from nmt.serve.formatting import Part
-from nmt.serve.markdown import Markdown
+from nmt.documents.errors import DocumentError
+from nmt.documents.formatting import Part
+from nmt.documents.markdown import Markdown
 
 
 def unchanged(markdown: Markdown) -> str:
@@ -277,5 +277,5 @@ def test_line_endings_are_kept() -> None:
 
 @pytest.mark.parametrize("source", ["[" * 20_001, "a" * 200_001])
 def test_documents_that_take_long_are_refused(source: str) -> None:
-    with pytest.raises(ApiError):
+    with pytest.raises(DocumentError):
         Markdown(source)

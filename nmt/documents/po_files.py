@@ -8,8 +8,8 @@ from pathlib import Path
 import polib
 
 from nmt.corpus.text.languages import base_language
+from nmt.documents.inline_markup import InlineText, Slot, tokens_in
 from nmt.errors import UserError, one_line
-from nmt.serve.inline_markup import InlineText, Slot, tokens_in
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _CHARSET = re.compile(rb"charset=([\w.-]{1,40})")
@@ -108,7 +108,9 @@ class PoFile:
             # The first form is the singular, unless the language has one form for all numbers.
             one = name == "msgstr" or (name == "msgstr[0]" and len(targets) > 1)
             text = source if one else entry.texts.get("msgid_plural", source)
-            slots[name] = Slot(InlineText(tokens_in(text, str), str, mnemonics=True), text)
+            slots[name] = Slot(
+                InlineText(tokens_in(text, str), str, mnemonics=True, has_lines=True), text
+            )
         self.slots += slots.values()
         self._fills.append((entry, slots))
 

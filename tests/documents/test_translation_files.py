@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from nmt.decoding.translator import Translation
+from nmt.documents.formatting import Formatted, Part, link_by_position
+from nmt.documents.texts import FoundText
+from nmt.documents.translation_files import TranslationFile
 from nmt.errors import UserError
-from nmt.serve.formatting import Formatted, Part, link_by_position
-from nmt.serve.translation_files import TranslationFile
 from tests.files_of_tools import PO as TOOLS_PO
 from tests.files_of_tools import TMX as TOOLS_TMX
 from tests.files_of_tools import XLIFF as TOOLS_XLIFF
@@ -16,6 +18,7 @@ from tests.files_of_tools import ToolFile, after, before
 from .translation_file_examples import PO, TMX, XLIFF, tmx, tu, unit, variant, xliff
 
 EN_DE = ("en", "de")
+NEW = Translation("", 0.0)  # not from the memory
 
 
 def capitals(text: Formatted) -> list[Part]:
@@ -30,7 +33,7 @@ def capitals(text: Formatted) -> list[Part]:
 
 def filled(name: str, content: bytes) -> bytes:
     file = TranslationFile(name, content, EN_DE)
-    return file.replace([capitals(text) for text in file.texts])
+    return file.written([FoundText(capitals(text), [NEW]) for text in file.texts])
 
 
 @pytest.mark.parametrize(("name", "example"), XLIFF.values(), ids=list(XLIFF))
@@ -81,7 +84,7 @@ def test_the_encoding_stays(encoding: str) -> None:
 def test_a_translation_is_not_lost_in_the_encoding_of_its_file() -> None:
     content = b'msgid ""\nmsgstr "Content-Type: text/plain; charset=ASCII\\n"\n\n'
     file = TranslationFile("a.po", content + b'msgid "a"\nmsgstr ""\n', EN_DE)
-    found = file.replace([[("ä", 0)]]).decode()
+    found = file.written([FoundText([("ä", 0)], [NEW])]).decode()
     assert "charset=UTF-8" in found
     assert 'msgstr "ä"' in found
 
@@ -101,7 +104,9 @@ def test_long_tags_and_fields_take_little_time() -> None:
 
 def test_units_of_the_memory_are_marked_as_such() -> None:
     file = TranslationFile("a.xlf", xliff(unit("<source>Yes</source>")).encode(), EN_DE)
-    assert b'state-qualifier="leveraged-tm"' in file.replace([[("Ja", 0)]], remembered=[0])
+    remembered = Translation("Ja", 0.0, from_memory=True)
+    written = file.written([FoundText([("Ja", 0)], [remembered])])
+    assert b'state-qualifier="leveraged-tm"' in written
 
 
 def test_units_that_stay_are_counted() -> None:
@@ -149,5 +154,6 @@ def test_the_links_of_words_decide_where_tags_go() -> None:
     [text] = file.texts
     assert text.text == "the red car"
     assert link_by_position(text.text, "das rote Auto", ()).weights.shape == (3, 3)
-    written = file.replace([[("das ", 0), ("rote", 1), (" Auto", 2)]])
+    parts = [("das ", 0), ("rote", 1), (" Auto", 2)]
+    written = file.written([FoundText(parts, [NEW])])
     assert b"das <g id='1'>rote</g> Auto</target>" in written

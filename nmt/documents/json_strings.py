@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from nmt.corpus.text.placeholders import TEMPLATE_FIELD
-from nmt.serve.errors import ApiError
-from nmt.serve.formatting import Formatted, has_letters
+from nmt.documents.errors import DocumentError
+from nmt.documents.formatting import Formatted, has_letters
 
 _MOST_OPEN = 500  # brackets
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]')
@@ -34,7 +34,7 @@ _NAME = re.compile(r"[a-z\d]+(?:-[a-zA-Z\d]+)*")
 
 
 class JsonStrings:
-    """The strings in a JSON file that are text; raises `ApiError` if it is not JSON.
+    """The strings in a JSON file that are text; raises `DocumentError` if it is not JSON.
 
     texts: those to translate; is_html: whether each contains HTML
     """
@@ -45,11 +45,11 @@ class JsonStrings:
             depth += (found[0] in "[{") - (found[0] in "]}")
             deepest = max(deepest, depth)
         if deepest > _MOST_OPEN:
-            raise ApiError(400, f"Invalid request: JSON of more than {_MOST_OPEN} levels")
+            raise DocumentError(f"JSON of more than {_MOST_OPEN} levels")
         try:
             json.loads(source)
         except ValueError as error:
-            raise ApiError(400, f"Invalid request: the file is not JSON ({error})") from None
+            raise DocumentError(f"the file is not JSON ({error})") from None
         self._source = source
         self._spans = []
         self.texts = []

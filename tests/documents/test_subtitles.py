@@ -2,7 +2,7 @@
 
 import pytest
 
-from nmt.serve.subtitles import Subtitles
+from nmt.documents.subtitles import Subtitles
 
 TIME = "00:00:01,000 --> 00:00:02,500\n"
 

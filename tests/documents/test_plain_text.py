@@ -4,8 +4,8 @@ import codecs
 
 import pytest
 
-from nmt.serve.errors import ApiError
-from nmt.serve.plain_text import decode, paragraphs, wrap_evenly
+from nmt.documents.errors import DocumentError
+from nmt.documents.plain_text import decode, paragraphs, wrap_evenly
 
 GERMAN = "Die Bäckerei öffnet früh. Größere Brötchen gibt es für fünfzig Cent — „süß“ oder nicht."
 
@@ -21,7 +21,7 @@ def test_encodings_are_recognized(encoding: str) -> None:
 
 @pytest.mark.parametrize("content", [b"\x00\x01\xff\xfe\x80" * 9, codecs.BOM_UTF16_LE + b"abc"])
 def test_what_is_no_text_is_refused(content: bytes) -> None:
-    with pytest.raises(ApiError):
+    with pytest.raises(DocumentError):
         decode(content)
 
 

@@ -16,8 +16,8 @@ from markdown_it.helpers import parseLinkDestination, parseLinkTitle
 from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
-from nmt.serve.errors import ApiError
-from nmt.serve.formatting import Formatted, Part, Span, has_letters
+from nmt.documents.errors import DocumentError
+from nmt.documents.formatting import Formatted, Part, Span, has_letters
 
 # The parser's time grows with the square of their numbers.
 _MOST_CHARACTERS = 200_000
@@ -163,17 +163,17 @@ class _Stretch:
 
 
 class Markdown:
-    """A Markdown document; raises `ApiError` if it is too long.
+    """A Markdown document; raises `DocumentError` if it is too long.
 
     stretches: its texts, in order
     """
 
     def __init__(self, text: str):
         if len(text) > _MOST_CHARACTERS or text.count("[") > _MOST_BRACKETS:
-            raise ApiError(
-                413,
-                f"Invalid request: Markdown of more than {_MOST_CHARACTERS:,} characters, or "
+            raise DocumentError(
+                f"Markdown of more than {_MOST_CHARACTERS:,} characters, or "
                 f"{_MOST_BRACKETS:,} brackets",
+                too_large=True,
             )
         self._has_returns = "\r\n" in text
         self._text = text.replace("\r\n", "\n").replace("\0", "\ufffd")

@@ -1,13 +1,15 @@
 """HTML: tags stay with their words, and everything except text is preserved."""
 
+from collections.abc import Callable
 from xml.etree import ElementTree
 
 import pytest
-from starlette.testclient import TestClient
 
-from nmt.serve.errors import ApiError
-from nmt.serve.inspection import spell
-from nmt.serve.markup import Markup
+from nmt.documents.errors import DocumentError
+from nmt.documents.html_markup import Markup
+from nmt.reports.inspection import spell
+
+Translate = Callable[[str, bytes], bytes]
 
 
 def upper(html: str) -> str:
@@ -121,10 +123,8 @@ def test_what_has_no_words_does_not_end_a_stretch(between: str) -> None:
         ('<p><img src="a"> Ben reads often.</p>', '<p><img src="a"> Ben liest oft.</p>'),
     ],
 )
-def test_it_stays_after_its_word(client: TestClient, source: str, expected: str) -> None:
-    body = {"q": source, "source": "en", "target": "de", "format": "html"}
-    answer = client.post("/translate", json=body).json()["translatedText"]
-    assert answer == expected
+def test_it_stays_after_its_word(translate: Translate, source: str, expected: str) -> None:
+    assert translate("a.html", source.encode()).decode() == expected
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,9 @@ def test_neighbouring_elements_are_apart_unless_they_are_of_one_sentence(
     assert len(Markup(html).stretches) == count
 
 
-def test_attributes_that_people_read_are_translated(client: TestClient) -> None:
+def test_attributes_that_people_read_are_translated(
+    translate: Translate,
+) -> None:
     html = (
         '<html><head><meta name="Description" content="{0}"></head><body>'
         '<meta property="og:site_name" content="{0}"><meta name="twitter:title" content="{0}">'
@@ -164,13 +166,7 @@ def test_attributes_that_people_read_are_translated(client: TestClient) -> None:
         '</optgroup></select><video><track label="{0}"></video>'
         '<i translate="no" title="Ben reads often."></i></body></html>'
     )
-    body = {
-        "q": html.format("Anna sings today."),
-        "source": "en",
-        "target": "de",
-        "format": "html",
-    }
-    answer = client.post("/translate", json=body).json()["translatedText"]
+    answer = translate("a.html", html.format("Anna sings today.").encode()).decode()
     assert answer == html.format("Anna singt heute.")
 
 
@@ -206,9 +202,9 @@ def test_scripts_of_xhtml_stay_as_they_are() -> None:
 
 
 def test_hostile_markup_is_refused_or_preserved() -> None:
-    with pytest.raises(ApiError):
+    with pytest.raises(DocumentError):
         Markup("<div>" * 30_000)
-    with pytest.raises(ApiError):
+    with pytest.raises(DocumentError):
         Markup("<b>" * 15_000 + "</b>" * 15_000)
     assert str(Markup("<div>" * 2000 + "x"))
     assert str(Markup("a<br>" * 6000))  # these are never open
@@ -232,7 +228,7 @@ def test_hostile_markup_is_refused_or_preserved() -> None:
 )
 def test_markup_that_the_parser_would_multiply_is_refused(opening: str) -> None:
     html = "<p>" + "".join(opening.format(number) for number in range(60)) + "</p>"
-    with pytest.raises(ApiError, match="more than 50 elements such as <b> open"):
+    with pytest.raises(DocumentError, match="more than 50 elements such as <b> open"):
         Markup(html + "<p>x</p>" * 10)
 
 
@@ -250,10 +246,9 @@ def test_common_markup_is_accepted_any_number_of_times(html: str) -> None:
     assert Markup(html * 500).stretches
 
 
-def test_tags_follow_the_attention(client: TestClient) -> None:
+def test_tags_follow_the_attention(translate: Translate) -> None:
     html = '<p>Ben <b>reads</b> often. <a href="/x">Ida cooks</a> at night.</p>'
-    body = {"q": html, "source": "en", "target": "de", "format": "html"}
-    answer = client.post("/translate", json=body).json()["translatedText"]
+    answer = translate("a.html", html.encode()).decode()
     text = Markup(answer).stretches[0].texts
     assert "".join(text) == "Ben liest oft. Ida kocht nachts."
     assert answer.startswith("<p>")
@@ -264,7 +259,9 @@ def test_elements_around_line_break_places_are_judged_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     judged: list[object] = []
-    monkeypatch.setattr("nmt.serve.markup._is_translated", lambda node: not judged.append(node))
+    monkeypatch.setattr(
+        "nmt.documents.html_markup._is_translated", lambda node: not judged.append(node)
+    )
     Markup("<x>" * 50 + "<wbr>" * 50 + "</x>" * 50)
     assert len(judged) < 1000
 
@@ -291,10 +288,9 @@ def test_a_document_keeps_what_precedes_it(prologue: str) -> None:
     assert upper(prologue + html.format("one")) == prologue + html.format("ONE")
 
 
-def test_no_link_or_footnote_is_lost(client: TestClient) -> None:
-    body = {"source": "en", "target": "de", "format": "html"}
+def test_no_link_or_footnote_is_lost(translate: Translate) -> None:
     html = '<p>Ben<sup><a href="#1">1</a></sup> reads <a href="/x">often</a>.<sup>2</sup></p>'
-    answer = client.post("/translate", json={"q": html, **body}).json()["translatedText"]
+    answer = translate("a.html", html.encode()).decode()
     assert "".join(Markup(answer).stretches[0].texts) == "Ben1 liest oft.2"
     assert 'Ben<sup><a href="#1">1</a></sup> ' in answer
     assert '<a href="/x">' in answer

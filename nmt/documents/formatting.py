@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 Part = tuple[str, int]  # text, and the index of the piece whose format it gets
 Span = tuple[int, int]  # first character, and the one after the last
 _MOST_LINKS = 1_000_000
+_LINE_BREAK = re.compile(r"[\n\r\f]")
 _SYMBOL = re.compile(r"[A-Z][a-z]?(?![^\W\d_])")  # of a chemical element
 _METRE = re.compile(r"(?<![^\W\d_])[kcdm]?m$")
 _ORDINAL = re.compile(r"\d(st|nd|rd|th)")
@@ -54,7 +55,7 @@ class Formatted:
     directly after the word before them, such as the numbers of footnotes; endings: indices of
     pieces that get the format of the piece before them; text: the text to translate, which is all
     other pieces and the spaces around the marks; owners: for each character of `text`, the index of
-    its piece
+    its piece; has_lines: whether a line break ends a sentence, unlike in HTML, where it is a space
     """
 
     def __init__(
@@ -62,8 +63,10 @@ class Formatted:
         pieces: Sequence[str],
         marks: Collection[int] = (),
         endings: Collection[int] = (),
+        has_lines: bool = False,
     ):
         self.pieces = pieces
+        self._has_lines = has_lines
         self.owners: list[int] = []
         self._marks: list[tuple[int, int]] = []  # places in `text`, and indices
         texts = []
@@ -75,6 +78,11 @@ class Formatted:
             texts.append(piece)
             self.owners += [self.owners[-1] if i in endings else i] * len(piece)
         self.text = "".join(texts)
+
+    @property
+    def spaced(self) -> str:
+        """The text, with a space for each line break that does not end a sentence."""
+        return self.text if self._has_lines else _LINE_BREAK.sub(" ", self.text)
 
     def marks_at_start(self, start: int) -> list[Part]:
         """Return the marks in front of the text, which begins at `start`."""

@@ -5,11 +5,11 @@ from collections.abc import Collection, Iterator, Sequence
 from html import escape
 from pathlib import Path
 
+from nmt.documents.errors import DocumentError
+from nmt.documents.formatting import Formatted, Part, has_letters
+from nmt.documents.inline_markup import InlineText, Token
 from nmt.errors import UserError
 from nmt.files.xml_files import Element, XmlDocument
-from nmt.serve.errors import ApiError
-from nmt.serve.formatting import Formatted, Part, has_letters
-from nmt.serve.inline_markup import InlineText, Token
 
 _ROOT = "nmt"  # around a fragment, which may consist of several elements
 _DECLARATION = re.compile(r"\s*(?:<\?xml\s[^>]*>)?")
@@ -18,7 +18,7 @@ _DOCTYPE = re.compile(r"""\s*<!DOCTYPE(?:[^\["'>]|"[^"]*"|'[^']*')*(?:\[.*?\]\s*
 
 
 class XmlMarkup:
-    """A fragment of XML; raises `ApiError` if it is not well-formed.
+    """A fragment of XML; raises `DocumentError` if it is not well-formed.
 
     Tags within text are inline markup: text and tags are translated as one text. An element that
     holds only elements divides the text instead. ignored: names of elements that stay as they are;
@@ -34,7 +34,7 @@ class XmlMarkup:
             self._document = XmlDocument(Path("text"), content)
             [(root, _)] = self._document.elements([_ROOT])
         except (UserError, UnicodeEncodeError) as error:
-            raise ApiError(400, f"Invalid request: {error}") from None
+            raise DocumentError(str(error)) from None
         # What is replaced, and by what.
         self._texts = [
             (start, end, InlineText(tokens, _escaped))

@@ -4,12 +4,11 @@ The translation goes through the model once more, in PyTorch.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Literal
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -21,10 +20,11 @@ from nmt.decoding.search.beam import beam_search
 from nmt.decoding.search.hypothesis import Hypothesis
 from nmt.decoding.translator import Trace, Translation, Translator
 from nmt.model.transformer import Transformer
+from nmt.ops.threads import TORCH_LOCK
 from nmt.reports.attention import AttentionMap, read_attention
-from nmt.serve.formatting import Links, Span, words
 from nmt.special_tokens import BOS, EOS, SPECIALS, TAGS
 
+Span = tuple[int, int]  # first character, and the one after the last
 _MARKS = ("▁", "</w>", JOINER, *SPECIALS)  # in tokens only, not in the text
 _BYTE = re.compile("<0x([0-9A-F]{2})>")
 
@@ -51,17 +51,19 @@ class Inspection:
 
 def inspect(
     translator: Translator,
-    model: Transformer,
     sentence: str,
     translation: Translation,
     probabilities: bool = True,
 ) -> Inspection:
-    """Inspect a translation of one sentence; raises `UserError` like `read_attention`.
+    """Inspect a translation of one sentence by the model; raises `UserError` like `read_attention`.
 
     probabilities: whether to compute `log_probabilities`, which otherwise stay empty
     """
-    attention = read_attention(translator, sentence, translation=translation)
-    [trace] = translator.traces(translation)
+    with TORCH_LOCK:
+        attention = read_attention(translator, sentence, translation=translation)
+        [trace] = translator.traces(translation)
+        model = translator.pytorch.models[0]
+        found = _log_probabilities(model, trace) if probabilities else []
     [(segment, _)] = translation.found
     around = segment.part.before, segment.part.after
     written = surround(segment.part, trace.text)
@@ -74,7 +76,7 @@ def inspect(
         spell(cross.keys, sentence, *around),
         spell([*cross.queries[:-1], SPECIALS[EOS]], written, *around),
         cross,
-        _log_probabilities(model, trace) if probabilities else [],
+        found,
     )
 
 
@@ -134,29 +136,6 @@ def _spelled(tokens: Sequence[str]) -> Iterator[tuple[str, int]]:
 
 def _belongs_to_no_token(character: str) -> bool:
     return character.isspace() or bool(INVISIBLE.match(character))
-
-
-def link_words(found: Inspection, cuts: Collection[int] = ()) -> Links | None:
-    """Link words by attention, except invisible ones; None if tokens do not match the texts.
-
-    cuts: as for `words`, in the source
-    """
-    spans = found.source_spans
-    if spans is None or found.target_spans is None:
-        return None
-    sources = [word for word in words(found.source, cuts) if _tokens_of(word, spans)]
-    targets = words(found.translation)
-    columns = [_tokens_of(word, spans) for word in sources]
-    rows = [_tokens_of(word, found.target_spans) for word in targets]
-    if not columns or not all(rows):
-        return None
-    average = found.cross.average
-    weights = [[average[row][:, column].sum() for column in columns] for row in rows]
-    return Links(sources, targets, np.array(weights, np.float32).reshape(len(rows), len(columns)))
-
-
-def _tokens_of(word: Span, spans: Sequence[Span]) -> list[int]:
-    return [i for i, (start, end) in enumerate(spans) if start < word[1] and word[0] < end]
 
 
 # ----------------------------------------------------------------------------------- beam search

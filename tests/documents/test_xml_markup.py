@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from nmt.serve.errors import ApiError
-from nmt.serve.xml_markup import XmlMarkup
+from nmt.documents.errors import DocumentError
+from nmt.documents.xml_markup import XmlMarkup
 
 
 def capitals(xml: str, **options: list[str]) -> str:
@@ -65,7 +65,7 @@ def test_entities_of_html_are_text() -> None:
     ],
 )
 def test_own_entities_and_misplaced_prologs_are_refused(xml: str) -> None:
-    with pytest.raises(ApiError):
+    with pytest.raises(DocumentError):
         XmlMarkup(xml)
 
 
@@ -82,7 +82,7 @@ def test_elements_may_divide_the_text_or_stay_as_they_are() -> None:
 
 @pytest.mark.parametrize("xml", ["<a>", "a < b", "</nmt><nmt>", "&unknown;", "<a>" * 200, "\ud800"])
 def test_what_is_not_xml_is_refused(xml: str) -> None:
-    with pytest.raises(ApiError):
+    with pytest.raises(DocumentError):
         XmlMarkup(xml)
 
 
@@ -90,7 +90,7 @@ def test_long_prologs_take_little_time() -> None:
     start = time.process_time()
     XmlMarkup("<!-- a -->" * 5000 + "<a/>")
     for xml in ("<!DOCTYPE a [" + "] " * 50_000, "<!DOCTYPE " + "'a' " * 50_000):
-        with pytest.raises(ApiError):
+        with pytest.raises(DocumentError):
             XmlMarkup(xml)
     assert time.process_time() - start < 10  # exponential or quadratic time would be minutes
 

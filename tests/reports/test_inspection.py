@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from nmt.corpus.text.normalization import JOINER
+from nmt.documents.texts import links_in
 from nmt.reports.attention import AttentionMap
-from nmt.serve.inspection import Inspection, link_words, spell
+from nmt.reports.inspection import Inspection, spell
 
 
 @pytest.mark.parametrize(
@@ -32,7 +33,7 @@ def test_an_invisible_character_is_no_word() -> None:
     spans = spell(tokens, source), spell(written, translation)
     cross = AttentionMap("cross", written, tokens, np.ones((1, 1, 3, 4), np.float32))
     found = Inspection(source, translation, tokens, written, *spans, cross, [])
-    links = link_words(found)
+    links = links_in(found)
     assert links
     assert [source[start:end] for start, end in links.sources] == ["An", "na", "!"]
 
