@@ -25,7 +25,7 @@ def read(tmp_path: Path, name: str, content: str) -> list[Term]:
     return list(Glossary.read(path, LANGUAGES).terms)
 
 
-def test_a_text_file_has_a_term_on_each_line(tmp_path: Path) -> None:
+def test_a_text_file_has_a_term_on_each_line(tmp_path):
     content = "# office\nbill\tRechnung\n\nrelease\tVersion|Versionen\tVersions\na  b\t=\n"
     assert read(tmp_path, "a.tsv", content) == [
         Term("bill", ("Rechnung",)),
@@ -34,7 +34,7 @@ def test_a_text_file_has_a_term_on_each_line(tmp_path: Path) -> None:
     ]
 
 
-def test_further_columns_that_are_no_forms_are_comments(tmp_path: Path) -> None:
+def test_further_columns_that_are_no_forms_are_comments(tmp_path):
     content = "house\tHaus\tHäuser\tin the sense of a building\nbill\tRechnung\tnot the law\n"
     assert read(tmp_path, "omegat.txt", content) == [
         Term("house", ("Haus", "Häuser")),
@@ -42,7 +42,7 @@ def test_further_columns_that_are_no_forms_are_comments(tmp_path: Path) -> None:
     ]
 
 
-def test_further_columns_with_as_many_words_are_forms(tmp_path: Path) -> None:
+def test_further_columns_with_as_many_words_are_forms(tmp_path):
     content = (
         "go\tgehen\tging\tto move\ngood\tgut\tbesser|am besten\n"
         "unpaid bill\toffene Rechnung\tunbezahlte Rechnung\tnoun\nlog in\tanmelden|meldet an\n"
@@ -55,7 +55,7 @@ def test_further_columns_with_as_many_words_are_forms(tmp_path: Path) -> None:
     ]
 
 
-def test_a_csv_file_may_have_a_header_and_languages(tmp_path: Path) -> None:
+def test_a_csv_file_may_have_a_header_and_languages(tmp_path):
     content = 'source,target\n"bill, unpaid",offene Rechnung,en,de\ndraft,Entwurf,EN-US,de\n'
     assert read(tmp_path, "deepl.csv", content) == [
         Term("bill, unpaid", ("offene Rechnung",)),
@@ -63,7 +63,7 @@ def test_a_csv_file_may_have_a_header_and_languages(tmp_path: Path) -> None:
     ]
 
 
-def test_other_further_columns_of_a_csv_file_are_no_languages(tmp_path: Path) -> None:
+def test_other_further_columns_of_a_csv_file_are_no_languages(tmp_path):
     content = "draft,Entwurf,Entwürfe,de\nsketch,Entwurf,Entwürfe,Entwurfes\n"
     [draft, sketch] = read(tmp_path, "a.csv", content)
     assert "Entwürfe" in draft.targets
@@ -73,7 +73,7 @@ def test_other_further_columns_of_a_csv_file_are_no_languages(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("entry", "language"), [("termEntry", "langSet"), ("conceptEntry", "langSec")]
 )
-def test_a_tbx_file_has_concepts(tmp_path: Path, entry: str, language: str) -> None:
+def test_a_tbx_file_has_concepts(tmp_path, entry, language):
     def section(code: str, *terms: str) -> str:
         groups = "".join(f"<tig><term>{term}</term><note>n</note></tig>" for term in terms)
         return f'<{language} xml:lang="{code}">{groups}</{language}>'
@@ -106,7 +106,7 @@ def test_a_tbx_file_has_concepts(tmp_path: Path, entry: str, language: str) -> N
         ("a.tbx", "<!DOCTYPE a [<!ENTITY b 'c'>]><a/>", "a.tbx"),
     ],
 )
-def test_faulty_files_are_refused(tmp_path: Path, name: str, content: str, place: str) -> None:
+def test_faulty_files_are_refused(tmp_path, name, content, place):
     with pytest.raises(UserError, match=place) as caught:
         read(tmp_path, name, content)
     assert "\n" not in str(caught.value)
@@ -124,7 +124,7 @@ def in_german(*terms: str) -> str:
     return in_english(*terms).replace('"en"', '"de"')
 
 
-def test_the_entries_of_a_tbx_file_are_numbered(tmp_path: Path) -> None:
+def test_the_entries_of_a_tbx_file_are_numbered(tmp_path):
     bill = in_english("<term>bill</term>", "<term>invoice</term>")
     content = tbx(
         bill + in_german("<term>Rechnung</term>"),
@@ -143,7 +143,7 @@ def test_the_entries_of_a_tbx_file_are_numbered(tmp_path: Path) -> None:
         "<min:administrativeStatus>deprecatedTerm-admn-sts</min:administrativeStatus>",
     ],
 )
-def test_obsolete_terms_of_a_tbx_file_are_forbidden(tmp_path: Path, status: str) -> None:
+def test_obsolete_terms_of_a_tbx_file_are_forbidden(tmp_path, status):
     source = in_english(f"<term>release</term>{status}")
     preferred = "<termNote type='administrativeStatus'>preferredTerm-admn-sts</termNote>"
     target = in_german(
@@ -156,17 +156,17 @@ def test_obsolete_terms_of_a_tbx_file_are_forbidden(tmp_path: Path, status: str)
     ]
 
 
-def test_a_cell_may_have_several_lines(tmp_path: Path) -> None:
+def test_a_cell_may_have_several_lines(tmp_path):
     content = 'unpaid bill,"offene\nRechnung"\n'
     assert read(tmp_path, "a.csv", content) == [Term("unpaid bill", ("offene Rechnung",))]
 
 
-def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused(tmp_path):
     with pytest.raises(UserError, match=r"terms\.tsv"):
         Glossary.read(tmp_path / "terms.tsv", LANGUAGES)
 
 
-def test_equal_entries_are_joined() -> None:
+def test_equal_entries_are_joined():
     made = glossary("bill\tRechnung", "Bill\tRechnung|Rechnungen")
     assert made.terms == (Term("bill", ("Rechnung", "Rechnungen")),)
 
@@ -174,13 +174,13 @@ def test_equal_entries_are_joined() -> None:
 # --------------------------------------------------------------------------------------- matching
 
 
-def test_whole_words_are_found_in_any_case_and_in_their_forms() -> None:
+def test_whole_words_are_found_in_any_case_and_in_their_forms():
     made = glossary("bill\tRechnung", "log in\tanmelden", "release\tVersion")
     assert found(made, "Bill the billing: BILLS, and a bill's date.") == ["Bill", "BILLS", "bill"]
     assert found(made, "He will log in. Two releases; he released it.") == ["log in", "releases"]
 
 
-def test_verbs_are_found_in_their_forms() -> None:
+def test_verbs_are_found_in_their_forms():
     assert found(glossary("release\tfreigeben"), "He releases, released, releasing") == [
         "releases",
         "released",
@@ -188,29 +188,29 @@ def test_verbs_are_found_in_their_forms() -> None:
     ]
 
 
-def test_verbs_with_particles_are_found_in_their_forms() -> None:
+def test_verbs_with_particles_are_found_in_their_forms():
     made = glossary("log in\tsich anmelden", "check-in\tCheck-in", "set up\tEinrichtung")
     text = "I logged in, he logs in: logging in without a checking-in. Sets up?"
     assert found(made, text) == ["logged in", "logs in", "logging in"]
 
 
-def test_irregular_forms_of_verbs_are_found() -> None:
+def test_irregular_forms_of_verbs_are_found():
     made = glossary("write\tverfassen", "go out\tBescheid geben", "found\tgründen", "find\tfinden")
     text = "She wrote what is written. They went out and found it."
     assert found(made, text) == ["wrote", "written", "went out", "found"]
     assert made.find("We found it.")[0].term.source == "found"
 
 
-def test_irregular_forms_of_other_words_are_not_found() -> None:
+def test_irregular_forms_of_other_words_are_not_found():
     assert found(glossary("good\tgut", "find\tFund"), "It is better; she found it.") == []
 
 
-def test_the_longest_of_overlapping_terms_is_found() -> None:
+def test_the_longest_of_overlapping_terms_is_found():
     made = glossary("release\tVersion", "release note\tHinweis", "note\tNotiz")
     assert found(made, "release notes, a note, release") == ["release notes", "note", "release"]
 
 
-def test_capitals_inside_a_term_must_agree() -> None:
+def test_capitals_inside_a_term_must_agree():
     made = glossary("IT\tEDV", "iPad\tTablet", "US-President\tUS-Präsident", "US\tUSA")
     assert found(made, "it is an ipad") == []
     assert found(made, "It is raining on Ipads and us. Us?") == []
@@ -222,12 +222,12 @@ def test_capitals_inside_a_term_must_agree() -> None:
     assert found(made, "IT IS FOR THE US") == ["IT", "US"]
 
 
-def test_terms_may_have_punctuation() -> None:
+def test_terms_may_have_punctuation():
     made = glossary("C++\t=", "e-mail\tE-Mail", ".NET\t=")
     assert found(made, "E-mails about C++, .NET.") == ["E-mails", "C++", ".NET"]
 
 
-def test_a_match_knows_its_place() -> None:
+def test_a_match_knows_its_place():
     [match] = glossary("bill\tRechnung").find("The bills")
     assert match == Match(Term("bill", ("Rechnung",)), "bills", 4, "plural")
 
@@ -235,7 +235,7 @@ def test_a_match_knows_its_place() -> None:
 # ------------------------------------------------------------------------------------------ forms
 
 
-def test_a_target_has_its_inflected_forms_and_the_given_ones() -> None:
+def test_a_target_has_its_inflected_forms_and_the_given_ones():
     made = glossary("bill\tRechnung|Faktura", "quick\tschnell", "case sensitive\t=")
     forms = made.forms(made.find("bill")[0])
     assert forms[:2] == ["Rechnung", "Faktura"]
@@ -244,13 +244,13 @@ def test_a_target_has_its_inflected_forms_and_the_given_ones() -> None:
     assert made.forms(made.find("Case Sensitive")[0]) == ["Case Sensitive", "case sensitive"]
 
 
-def test_forms_of_one_number_include_given_ones_of_unknown_number() -> None:
+def test_forms_of_one_number_include_given_ones_of_unknown_number():
     made = glossary("release\tVersion|Versiönchen")
     [match] = made.find("the releases")
     assert made.forms(match, match.number) == ["Versionen", "Versiönchen"]
 
 
-def test_words_with_an_exclamation_mark_are_forbidden() -> None:
+def test_words_with_an_exclamation_mark_are_forbidden():
     made = glossary("release\tVersion\t!Freigabe", "bill\t!Gesetz")
     assert made.terms == (
         Term("release", ("Version",), forbidden=("Freigabe",)),
@@ -263,7 +263,7 @@ def test_words_with_an_exclamation_mark_are_forbidden() -> None:
     assert made.forms(bill) == []
 
 
-def test_english_targets_have_a_plural() -> None:
+def test_english_targets_have_a_plural():
     made = parse_glossary("Rechnung\tunpaid bill", ("de", "en"))
     assert "unpaid bills" in made.forms(made.find("Rechnung")[0])
 
@@ -279,6 +279,6 @@ def test_english_targets_have_a_plural() -> None:
         ("They pay bills.", "plural"),
     ],
 )
-def test_a_singular_is_one_only_after_a_determiner(text: str, number: str | None) -> None:
+def test_a_singular_is_one_only_after_a_determiner(text, number):
     [match] = glossary("bill\tRechnung").find(text)
     assert match.number == number

@@ -83,9 +83,7 @@ def run(toy_config: Callable[..., Config], tmp_path: Path) -> RunFolder:
 )
 def test_a_translator_is_loaded_from_a_run_folder(sections, toy_config, tmp_path):
     run = make_run(toy_config(**sections), tmp_path)
-
     found = load_translator(run, device=CPU).translate(LINES)
-
     assert len(found) == 3
     assert found[1].text == ""
     assert load_translator(run, device=CPU).translate(LINES) == found
@@ -117,17 +115,13 @@ def test_the_configuration_is_read_once(run, monkeypatch):
         return load(path, **options)
 
     monkeypatch.setattr(run_folder, "load_config", counted)
-
     load_translator(run.path, overrides=["decoding.beam_size=7"], device=CPU, engine="ctranslate2")
-
     assert read == [run.path / "config.yaml"]
 
 
 def test_lines_longer_than_those_in_training_are_split(run):
     sentences = ["Anna sings today."] * 4
-
     [found] = load_translator(run, device=CPU).translate([" ".join(sentences)])
-
     assert found.parts == 4
 
 
@@ -158,7 +152,6 @@ def test_options_that_the_run_or_this_machine_lacks_are_refused(options, named, 
 
 def test_a_run_may_be_a_string_but_texts_must_be_a_list(run):
     translator = load_translator(str(run.path), device=CPU)
-
     assert len(translator.translate(["Anna sings today."])) == 1
     with pytest.raises(UserError, match=r"takes a list of lines: translate\(\[text\]\)"):
         translator.translate("Anna sings today.")
@@ -167,7 +160,6 @@ def test_a_run_may_be_a_string_but_texts_must_be_a_list(run):
 def test_weights_of_another_vocabulary_are_refused(run, toy_config):
     other = Transformer(toy_config().model, 50, 50)
     save_weights(other, run.weights("best"))
-
     with pytest.raises(UserError, match=r"best\.safetensors: weights cannot be read"):
         load_translator(run, device=CPU)
 
@@ -194,9 +186,7 @@ def copy_of(run: RunFolder, name: str, seed: int, **changes: dict[str, object]) 
 def test_runs_of_different_sizes_can_form_an_ensemble(run):
     larger = {"d_model": 48, "decoder_layers": 2, "max_length": 32}
     other = copy_of(run, "other", 3, model=larger, decoding={"beam_size": 5})
-
     together = load_translator(run, other, device=CPU)
-
     found = [t.text for t in together.translate(LINES)]
     for single in (run, other):
         assert found != [t.text for t in load_translator(single, device=CPU).translate(LINES)]
@@ -206,9 +196,7 @@ def test_runs_of_different_sizes_can_form_an_ensemble(run):
 
 def test_an_ensemble_of_a_run_with_itself_translates_like_the_run(run):
     alone = load_translator(run, device=CPU, engine="pytorch").translate(LINES)
-
     found = load_translator(run, run, device=CPU).translate(LINES)
-
     assert [t.text for t in found] == [t.text for t in alone]
     assert [t.score for t in found] == pytest.approx([t.score for t in alone], abs=1e-4)
 
@@ -238,9 +226,7 @@ def test_runs_with_different_preprocessing_are_refused(changes, named, run):
 
 def test_other_fields_may_differ(run):
     changes = {"data": {"max_ratio": 5.0, "min_coverage": 0.5}, "training": {"epochs": 7}}
-
     other = copy_of(run, "other", 3, **changes)
-
     assert len(load_translator(run, other, device=CPU).translate(LINES)) == 3
 
 
@@ -250,7 +236,6 @@ def test_runs_with_different_vocabularies_are_refused(toy_config, tmp_path):
         (tmp_path / str(size)).mkdir()
         config = toy_config(tokenizer={"vocabulary_size": size})
         runs.append(make_run(config, tmp_path / str(size)))
-
     for first, second in itertools.permutations(runs):
         differing = rf"{second.path}: .* differ in joint\.model, target\.model;"
         with pytest.raises(UserError, match=differing):
@@ -261,20 +246,14 @@ def test_runs_with_different_known_words_are_refused(toy_config, tmp_path):
     run = make_run(toy_config(data={"placeholders": "names"}), tmp_path)
     other = copy_of(run, "other", 3)
     assert len(load_translator(run, other, device=CPU).pytorch.models) == 2
-
     (other.data / "known_words.json").write_text('["Anna"]', encoding="utf-8")
-
     with pytest.raises(UserError, match=r"differ in known_words\.json;"):
         load_translator(run, other, device=CPU)
 
 
 @pytest.mark.parametrize(
     ("first", "second", "alone", "together"),
-    [
-        ((40, 1.0), (1, 1.0), 1, 2),
-        ((40, 0.0), (40, 1.0), 2, 2),
-        ((40, 1.0), (40, 0.0), 1, 2),
-    ],
+    [((40, 1.0), (1, 1.0), 1, 2), ((40, 0.0), (40, 1.0), 2, 2), ((40, 1.0), (40, 0.0), 1, 2)],
 )
 def test_ensembles_split_lines_as_the_run_trained_on_the_shortest_would(
     first, second, alone, together, run
@@ -295,9 +274,7 @@ def test_ensembles_split_lines_as_the_run_trained_on_the_shortest_would(
 def test_sentences_are_separated_if_training_had_one_per_line(share, split_sentences, parts, run):
     change_report(run, longest=40, several_sentences=share)
     override = f"decoding.split_sentences={split_sentences}"
-
     translator = load_translator(run, device=CPU, overrides=[override])
-
     [found] = translator.translate(["Anna sings. Ben."])
     assert found.parts == found.sentences == parts
 
@@ -352,7 +329,6 @@ def test_runs_and_engine_are_logged(run, caplog):
 def test_the_precision_is_for_ctranslate2(run):
     library = load_translator(run, device=CPU, compute_type="int8").search._library
     assert library.compute_type.startswith("int8")
-
     with pytest.raises(UserError, match=r"^--compute-type is for CTranslate2, but the engine is "):
         load_translator(run, device=CPU, compute_type="int8", engine="pytorch")
 

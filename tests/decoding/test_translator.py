@@ -171,9 +171,7 @@ def test_a_hypothesis_that_loses_a_hidden_word_is_not_preferred(tmp_path, transl
 @pytest.mark.parametrize("beam_size", [1, 3])
 def test_every_line_gives_one_line_in_order(beam_size, translator, subwords):
     translate = translator(subwords, max_length=64, beam_size=beam_size).translate
-
     found = translate(LINES)
-
     assert len(found) == len(LINES)
     assert len({t.text for t in found}) > 4
     for line, translation in zip(LINES, found, strict=True):
@@ -195,7 +193,6 @@ def test_blank_lines_give_empty_translations(translator, subwords):
 def test_special_tokens_are_never_written(beam_size, translator, subwords):
     lines = [line for line in ENGLISH + LINES if "<" not in line]
     found = translator(subwords, beam_size=beam_size).translate(lines)
-
     text = " ".join(t.text for t in found)
     assert len(text) > 20
     assert not any(special in text for special in ("<pad>", "<sos>", "<eos>"))
@@ -217,9 +214,7 @@ def test_capitals_are_restored_except_in_copied_words(carrying, translator):
     data = DataConfig(placeholders="all", lowercase="both", restore_case=True)
     search = ScriptedSearch(lambda ids: [answer])
     ready = translator(replace(carrying, casing=casing), data=data, search=search)
-
     [found] = ready.translate(["zora reads"])
-
     assert found.text == "zora liest ein Buch. Das Buch."
     assert ready.trace("zora reads")[0].text == found.text
 
@@ -228,9 +223,7 @@ def test_capitals_are_restored_except_in_copied_words(carrying, translator):
 def test_the_batch_size_does_not_change_translations(batch_tokens, translator, subwords):
     lines = ENGLISH + LINES
     expected = translator(subwords, beam_size=2).translate(lines)
-
     found = translator(subwords, beam_size=2, batch_tokens=batch_tokens).translate(lines)
-
     assert [t.text for t in found] == [t.text for t in expected]
 
 
@@ -240,9 +233,7 @@ def test_the_output_is_limited_by_the_length_of_the_source(beam_size, translator
         words, beam_size=beam_size, max_length_factor=2.0, max_length_extra=1, max_length=24
     )
     ban_eos(translate)
-
     short, long, longest = translate.translate(["Anna", "Anna singt .", " ".join(["Ben"] * 15)])
-
     # 2 * words + 1, and never more than the model's positions
     assert [len(t.text.split(" ")) for t in (short, long, longest)] == [3, 7, 23]
     assert not short.complete
@@ -257,9 +248,7 @@ def test_a_finished_hypothesis_is_complete(translator, words):
     ready = translator(words)
     with torch.no_grad():
         ready.search.models[0].output.bias[EOS] = 100.0
-
     [found] = ready.translate(["Anna singt ."])
-
     assert (found.text, found.complete) == ("", True)
 
 
@@ -269,7 +258,6 @@ def test_a_finished_hypothesis_is_complete(translator, words):
 @pytest.mark.parametrize("beam_size", [1, 2, 6])
 def test_n_best_translations_are_distinct_and_sorted(beam_size, translator, words):
     ready = translator(words, beam_size=beam_size)
-
     for options in ready.n_best(["Anna singt .", "Ben", "Ben liest ."], 4):
         assert 3 <= len(options) <= 4  # an empty one is left out
         assert all(option.text for option in options)
@@ -285,26 +273,20 @@ def test_different_tokens_of_the_same_text_are_one_option(translator, subwords, 
         type(ready.search), "__call__", lambda _, sources, *rest: [found] * len(sources)
     )
     monkeypatch.setattr(ready, "_text", lambda _, h: {1: "Ben", 2: "Anna"}[len(h.ids)])
-
     [options] = ready.n_best(["Anna"], 3)
-
     assert [(option.text, option.score) for option in options] == [("Anna", 0), ("Ben", -1)]
 
 
 def test_the_first_of_the_n_best_is_the_translation(translator, subwords):
     ready = translator(subwords, beam_size=4)
-
     best = [options[0] for options in ready.n_best(ENGLISH, 4)]
-
     assert [t.text for t in best] == [t.text for t in ready.translate(ENGLISH)]
 
 
 def test_the_n_best_of_a_line_join_the_n_best_of_its_parts(translator, words):
     ready = translator(words, single=True, beam_size=3)
-
     [options] = ready.n_best(["Anna singt . Ben liest ."], 3)
     parts = ready.n_best(["Anna singt .", "Ben liest ."], 3)
-
     for rank, option in enumerate(options):
         chosen = [part[min(rank, len(part) - 1)] for part in parts]
         assert option.text == " ".join(part.text for part in chosen)
@@ -315,9 +297,7 @@ def test_the_n_best_of_a_line_join_the_n_best_of_its_parts(translator, words):
 def test_a_part_with_fewer_options_repeats_its_last_one(translator, words):
     search = ScriptedSearch(lambda ids: [[4], [5]] if ids[0] == 4 else [[6], [7], [8]])
     ready = translator(words, single=True, beam_size=3, search=search)
-
     [options] = ready.n_best(["Anna . Ben ."], 3)
-
     assert [option.text for option in options] == ["Anna singt", "Ben liest", "Ben ."]
 
 
@@ -330,9 +310,7 @@ def test_the_mean_probability_is_that_of_all_tokens_of_all_parts(translator, wor
         "__call__",
         lambda _, sources, *rest: [[{4: cut, 5: whole}[ids[0]]] for ids in sources],
     )
-
     [found] = ready.translate(["Anna . Ben ."])
-
     assert (found.log_probability, found.tokens, found.sentences) == (-5.0, 4, 2)
     assert found.mean_probability == pytest.approx(math.exp(-5 / 4))
     assert not found.complete
@@ -368,10 +346,8 @@ def test_a_stream_can_give_n_best(translator, words):
 
 def test_a_long_line_is_translated_sentence_by_sentence(translator, subwords):
     ready = translator(subwords, max_length=40)
-
     [whole] = ready.translate([" ".join(ENGLISH)])
     sentences = ready.translate(ENGLISH)
-
     assert whole.parts == 4
     assert whole.text == " ".join(t.text for t in sentences if t.text)
     assert whole.score == pytest.approx(sum(t.score for t in sentences), abs=1e-4)
@@ -419,29 +395,22 @@ def test_lines_longer_than_training_or_the_model_allow_are_split_between_sentenc
 
 def test_a_line_as_long_as_the_longest_in_training_is_not_split(translator, words):
     ready = translator(words, longest_source=6, search=echo())
-
     exact, longer = ready.translate(["Anna singt . Ben liest .", "Anna singt . Ben liest . Ben"])
-
     assert (exact.parts, longer.parts) == (1, 3)
 
 
 def test_sentences_are_translated_separately_if_training_had_one_per_line(translator, subwords):
     line = "Anna sings.  Ben reads a book. "
-
     [whole] = translator(subwords, search=echo(200)).translate([line])
     [apart] = translator(subwords, single=True, search=echo(200)).translate([line])
-
     assert (whole.text, whole.parts) == ("Anna sings. Ben reads a book.", 1)
     assert (apart.text, apart.parts) == ("Anna sings.  Ben reads a book.", 2)
 
 
 def test_titles_and_initials_do_not_end_a_sentence(translator, subwords):
     line = "Mr. Ben met Dr. Anna B. Clara. Mrs. Emma sings."
-
     longest = len(subwords.source.encode(line)) - 1
-
     [found] = translator(subwords, longest_source=longest, search=echo(400)).translate([line])
-
     assert (found.text, found.parts) == (line, 2)
 
 
@@ -458,7 +427,6 @@ def test_splitting_between_sentences_and_words_loses_no_text(
     line, max_length, translator, subwords
 ):
     [found] = translator(subwords, search=echo(max_length)).translate([line])
-
     assert found.parts > 1
     assert found.text == line
 
@@ -467,7 +435,6 @@ def test_splitting_between_sentences_and_words_loses_no_text(
 @pytest.mark.parametrize("line", ["x" * 300, "漢字" * 100, "Anna " + "z" * 200 + " sings"])
 def test_an_overlong_word_is_split_without_loss(line, max_length, translator, subwords):
     [found] = translator(subwords, search=echo(max_length)).translate([line])
-
     assert found.parts > 1
     assert found.text.replace(" ", "") == line.replace(" ", "")
 
@@ -475,9 +442,7 @@ def test_an_overlong_word_is_split_without_loss(line, max_length, translator, su
 def test_a_character_with_more_bytes_than_max_length_is_still_translated(translator, subwords):
     ready = translator(subwords, max_length=4)
     assert len(subwords.source.encode("𐌰")) > 4
-
     [found] = ready.translate(["Ben 𐌰𐌱"])
-
     assert found.parts > 2
     for trace in ready.traces(found):
         assert len(trace.source) == len(trace.source_ids) <= 4
@@ -486,17 +451,13 @@ def test_a_character_with_more_bytes_than_max_length_is_still_translated(transla
 @pytest.mark.parametrize("beam_size", [1, 2])
 def test_no_part_is_too_long_for_the_model(beam_size, translator, subwords):
     line = " ".join(ENGLISH * 3) + "y" * 100
-
     [found] = translator(subwords, max_length=10, beam_size=beam_size).translate([line])
-
     assert found.parts > 12
 
 
 def test_split_lines_do_not_shift_other_lines(translator, words):
     lines = ["Anna", "Ben . " * 20, "", "Ben", "liest " * 30, "singt"]
-
     found = translator(words, search=echo(8)).translate(lines)
-
     assert [t.text for t in found] == [line.strip() for line in lines]
     assert [t.parts > 1 for t in found] == [False, True, False, False, True, False]
 
@@ -539,22 +500,18 @@ def test_copied_words_stay_in_their_part(translator, words):
 def test_copied_words_keep_their_spacing(translator):
     vocabulary = Vocabulary([*SPECIALS, "Anna", "￭."])
     tokenizers = Tokenizers(*(WordTokenizer("spacy", code, vocabulary) for code in ("en", "de")))
-
     [trace] = translator(tokenizers, search=write(4, UNK, 5)).trace("Anna Zora.")
-
     assert trace.text == "Anna Zora."
     assert trace.target == ["Anna", "Zora", "￭."]
 
 
-def test_subwords_are_not_copied(translator, tmp_path: Path):
+def test_subwords_are_not_copied(translator, tmp_path):
     text = tmp_path / "text.txt"
     text.write_text("".join(f"{line}\n" for line in ENGLISH), encoding="utf-8")
     settings = TokenizerConfig(vocabulary_size=40, byte_fallback=False)
     train_tokenizers(DataConfig(), settings, (text, text), tmp_path)
     tokenizers = load_tokenizers(DataConfig(), settings, tmp_path)
-
     [found] = translator(tokenizers, search=write(UNK)).translate(["Anna"])
-
     assert found.text == "<unk>"
 
 
@@ -584,10 +541,8 @@ def test_unseen_words_are_copied_as_typed(carrying, translator):
     ready = translator(
         carrying, data=DataConfig(placeholders="all", lowercase="source"), search=search
     )
-
     found = ready.translate(["ZORA sings Öre today.", "Anna sings.", f"Anna {PLACEHOLDERS[0]}"])
     [trace] = ready.trace("ZORA sings")
-
     assert [t.text for t in found] == ["Öre singt für ZORA.", "singt für .", "singt für ."]
     first, second = PLACEHOLDERS[:2]
     seen = [carrying.source.decode(ids) for ids in search.sources]
@@ -612,9 +567,7 @@ def test_words_are_copied_in_each_part_of_a_long_line(line, parts, carrying, tra
 # ------------------------------------------------------------------------------------------ traces
 
 
-def test_a_trace_contains_the_tokens_of_both_sides(
-    translator: Callable[..., Translator], subwords: Tokenizers
-) -> None:
+def test_a_trace_contains_the_tokens_of_both_sides(translator, subwords):
     made = translator(subwords)
     [trace] = made.trace("Anna sings.")
     assert trace.source == [*subwords.source.split("Anna sings."), "<eos>"]
@@ -624,9 +577,7 @@ def test_a_trace_contains_the_tokens_of_both_sides(
     assert made.trace(" \t") == []
 
 
-def test_a_trace_shows_unknown_words_as_typed(
-    translator: Callable[..., Translator], words: Tokenizers
-) -> None:
+def test_a_trace_shows_unknown_words_as_typed(translator, words):
     [trace] = translator(words).trace("Anna kocht .")
     assert trace.source == ["Anna", "kocht", ".", "<eos>"]
     assert trace.source_ids[1] == UNK
@@ -639,7 +590,6 @@ def test_pytorch_decodes_again_if_a_placeholder_is_lost(carrying, translator):
         for text in ("singt.", f"{second} singt {first}.")
     )
     ready = translator(carrying, beam_size=4, search=losing, pytorch=keeping)
-
     assert ready.translate(["Zora sings Öre"])[0].text == "Öre singt Zora."
     assert losing.asked == [(4, None), (32, None)]
     [(count, constraints)] = keeping.asked
@@ -696,7 +646,6 @@ def test_a_wider_beam_is_tried_before_pytorch(carrying, translator):
     texts = [*4 * ["singt."], f"{placeholder} singt {placeholder}.", f"{placeholder} singt."]
     search = ScriptedSearch(lambda ids: [carrying.target.encode(text) for text in texts])
     ready = translator(carrying, beam_size=4, search=search, pytorch=echo())
-
     assert ready.translate(["Zora sings"])[0].text == "Zora singt."
     assert [width for width, _ in search.asked] == [4, 32]
     assert ready.pytorch.asked == []
@@ -740,9 +689,7 @@ def says(tokenizers: Tokenizers, *texts: str) -> ScriptedSearch:
 def test_a_translation_without_a_term_is_searched_again_for_its_forms(subwords, translator):
     plain, bound = says(subwords, "Ben liest."), says(subwords, "Ben liest Bücher.")
     made = with_terms(translator(subwords, search=plain, pytorch=bound), "book\tBuch")
-
     [found, other] = made.translate(["Ben reads books.", "Anna sings."])
-
     assert (found.text, other.text) == ("Ben liest Bücher.", "Ben liest.")
     assert not found.missing_terms
     assert {width for width, _ in plain.asked} == {1}  # a wider beam would rarely have the term
@@ -756,9 +703,7 @@ def test_forms_of_verbs_are_those_of_the_training_text(subwords, translator):
     plain, bound = says(subwords, "Ben liest."), says(subwords, "Ben hat gesungen.")
     known = TargetWords(["singen", "gesungen", "sang"])
     made = translator(subwords, search=plain, pytorch=bound, target_words=known)
-
     [found] = with_terms(made, "sing\tsingen").translate(["Ben sings."])
-
     assert not found.missing_terms
     [(_, constraints)] = bound.asked
     [[forms]] = constraints.phrases
@@ -769,9 +714,7 @@ def test_a_translation_with_a_form_of_the_term_is_kept(subwords, translator):
     texts = ["Ben liest.", "Ben liest Bücherei.", "Ben mag Bücher."]
     search, bound = says(subwords, *texts), says(subwords)
     made = translator(subwords, search=search, pytorch=bound, beam_size=3)
-
     [found] = with_terms(made, "book\tBuch").translate(["Ben likes books."])
-
     assert found.text == "Ben mag Bücher."
     assert bound.asked == []
 
@@ -837,9 +780,7 @@ def test_forms_that_the_training_text_lacks_are_written_only_if_there_is_no_othe
 def test_a_translation_with_a_forbidden_word_is_searched_again(subwords, translator):
     plain, bound = says(subwords, "Ben liest."), says(subwords, "Anna liest.")
     made = with_terms(translator(subwords, search=plain, pytorch=bound), "Ben\t!Ben")
-
     [found] = made.translate(["Ben reads."])
-
     assert found.text == "Anna liest."
     assert not found.missing_terms
     [(_, constraints)] = bound.asked
@@ -851,9 +792,7 @@ def test_a_translation_with_a_forbidden_word_is_searched_again(subwords, transla
 def test_a_term_that_could_not_be_placed_is_told(subwords, translator):
     losing = says(subwords, "Ben liest.")
     made = with_terms(translator(subwords, search=losing, pytorch=losing), "book\tBuch", "Ben\t=")
-
     [found] = made.translate(["Ben reads a book."])
-
     assert [str(term) for term in found.missing_terms] == ["book → Buch"]
 
 
@@ -868,9 +807,7 @@ def test_what_the_model_cannot_write_of_a_term_is_told(subwords, words, tmp_path
 def test_a_term_that_is_a_hidden_word_replaces_its_placeholder(carrying, translator):
     search = says(carrying, f"{PLACEHOLDERS[0]} singt {PLACEHOLDERS[1]}.")
     made = with_terms(translator(carrying, search=search, pytorch=search), "song\tLied", "Öre\t=")
-
     [trace] = made.trace("Öre sings songs")
-
     assert trace.text == "Öre singt Lieder."
     assert "songs" in trace.source
     assert "Lieder" in trace.target
@@ -890,9 +827,7 @@ def test_a_term_of_several_words_some_hidden_has_a_single_placeholder(carrying, 
     made = with_terms(
         translator(carrying, search=search, pytorch=search), "anna song\tLied", "Öre\t="
     )
-
     found = made.translate(["Öre sings anna songs today", "Öre sings anna songs, songs"])
-
     assert found[0].text == "Öre singt Lieder."
     assert not found[0].missing_terms
     read = {carrying.source.decode(ids) for ids in search.sources}
@@ -903,7 +838,6 @@ def test_a_term_of_several_words_some_hidden_has_a_single_placeholder(carrying, 
 def test_a_term_within_a_hidden_name_replaces_its_part(carrying, translator):
     search = says(carrying, f"{PLACEHOLDERS[0]} singt.")
     made = with_terms(translator(carrying, search=search, pytorch=search), "Öre\tErz")
-
     assert made.translate(["Zoë Öre sings"])[0].text == "Zoë Erz singt."
 
 
@@ -914,9 +848,7 @@ def test_a_form_of_address_is_a_tag_of_every_part(subwords, translator):
     data = DataConfig(address=True)
     search = says(subwords, "Ben liest.")
     made = translator(subwords, data=data, search=search, single=True).adapted(address="sie")
-
     parts = made.segments("Ben reads. Anna sings.")
-
     assert [part.prefix for part in parts] == [tag_prefix(data, "sie")] * 2
     assert all(part.part.text.startswith(part.prefix) for part in parts)
     assert made.segments(tag_prefix(data, "du") + "Ben")[0].prefix == tag_prefix(data, "du")
@@ -964,18 +896,14 @@ def test_a_model_without_forms_of_address_refuses_them(subwords, translator):
 @pytest.mark.parametrize("beginning", ["Clara", "Clara t", "Ben liest ", "An"])
 def test_translations_begin_as_prescribed(beginning, beam_size, subwords, translator):
     made = translator(subwords, beam_size=beam_size)
-
     [[found], [free]] = made.n_best(["Anna sings.", "Ben reads."], 1, [beginning, ""])
-
     assert f"{found.text} ".startswith(beginning)
     assert free == made.translate(["Ben reads."])[0]
 
 
 def test_each_sentence_of_a_beginning_begins_another_one(subwords, translator):
     made = translator(subwords, single=True)
-
     [[found]] = made.n_best(["Anna sings today. Ben reads."], 1, ["Clara singt. Em"])
-
     first, second = found.found
     assert (first[0].beginning, second[0].beginning) == ("Clara singt.", "Em")
     assert made.begin(["a", "b"], "Clara singt. Em") == ["Clara singt.", "Em"]

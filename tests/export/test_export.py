@@ -5,7 +5,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,7 +14,6 @@ import sentencepiece
 from safetensors.torch import load_file, save_file
 
 from nmt.cli.writing import format_translations
-from nmt.config.config import Config
 from nmt.config.yaml_files import load_config
 from nmt.corpus.text.parts import Part
 from nmt.decoding.engines.conversion import write_model
@@ -30,7 +28,7 @@ from nmt.training.train import train
 LINES = ["Anna sings today.", "Ben swims often.", "Jonas cooks at home."]
 
 
-def test_the_exported_folder_translates_without_nmt(trained_run: RunFolder, tmp_path: Path) -> None:
+def test_the_exported_folder_translates_without_nmt(trained_run, tmp_path):
     folder = tmp_path / "exported"
     export_run(trained_run, folder)
     vocabularies = {f"{side}_vocabulary.json" for side in ("source", "target")}
@@ -66,9 +64,7 @@ def test_the_exported_folder_translates_without_nmt(trained_run: RunFolder, tmp_
     assert texts == [translation.text for translation in ours.translate(LINES)]
 
 
-def test_a_model_of_whole_words_is_exported_without_the_program(
-    toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_of_whole_words_is_exported_without_the_program(toy_config, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     words = {"kind": "whitespace", "joint": False, "min_count": 1}
     data = {"min_coverage": 0.1}
@@ -86,7 +82,7 @@ def test_a_model_of_whole_words_is_exported_without_the_program(
     assert not Path("again").exists()
 
 
-def test_each_kind_of_weights_is_exported(trained_run: RunFolder, tmp_path: Path) -> None:
+def test_each_kind_of_weights_is_exported(trained_run, tmp_path):
     copy = RunFolder(Path(shutil.copytree(trained_run.path, tmp_path / "run")))
     weights = load_file(copy.weights("best"))
     save_file({name: 2 * weight for name, weight in weights.items()}, copy.weights("ema"))
@@ -101,16 +97,14 @@ def test_each_kind_of_weights_is_exported(trained_run: RunFolder, tmp_path: Path
     assert not (tmp_path / "last").exists()
 
 
-def test_existing_files_are_kept(trained_run: RunFolder, tmp_path: Path) -> None:
+def test_existing_files_are_kept(trained_run, tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(UserError, match="already exists; delete it, or choose another folder"):
         export_run(trained_run, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
-def test_files_left_by_a_process_killed_after_its_export_are_deleted(
-    trained_run: RunFolder, tmp_path: Path
-) -> None:
+def test_files_left_by_a_process_killed_after_its_export_are_deleted(trained_run, tmp_path):
     for name in ("exported", ".exported.partial.123"):
         (tmp_path / name).mkdir()
     with pytest.raises(UserError, match="already exists"):
@@ -118,9 +112,7 @@ def test_files_left_by_a_process_killed_after_its_export_are_deleted(
     assert [path.name for path in tmp_path.iterdir()] == ["exported"]
 
 
-def test_a_failed_export_leaves_no_partial_files(
-    trained_run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_export_leaves_no_partial_files(trained_run, tmp_path, monkeypatch):
     def full(*paths: object) -> None:
         raise OSError("No space left on device")
 
@@ -131,13 +123,11 @@ def test_a_failed_export_leaves_no_partial_files(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_concurrent_exports_do_not_interfere(
-    trained_run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_concurrent_exports_do_not_interfere(trained_run, tmp_path, monkeypatch):
     def meanwhile(*arguments: object) -> None:
         monkeypatch.undo()
         export_run(trained_run, tmp_path / "exported")
-        write_model(*arguments)  # type: ignore[arg-type]
+        write_model(*arguments)
 
     monkeypatch.setattr("nmt.export.export.write_model", meanwhile)
     with pytest.raises(UserError, match="exported: another export has just created it"):
@@ -156,12 +146,8 @@ def test_concurrent_exports_do_not_interfere(
     ],
 )
 def test_the_exported_program_translates_like_nmt_without_importing_it(
-    changes: list[str],
-    toy_corpus: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+    changes, toy_corpus, tmp_path, monkeypatch, caplog
+):
     """200 lines with capitals, unknown names and unusual spaces; some are empty or too long."""
     monkeypatch.chdir(tmp_path)
     # The exported program does not search again for the placeholders of hundreds of rare names.
@@ -215,9 +201,7 @@ def test_the_exported_program_translates_like_nmt_without_importing_it(
             ]
 
 
-def test_the_exported_program_refuses_a_single_string_and_other_encodings(
-    trained_run: RunFolder, tmp_path: Path
-) -> None:
+def test_the_exported_program_refuses_a_single_string_and_other_encodings(trained_run, tmp_path):
     export_run(trained_run, tmp_path / "exported")
     with pytest.raises(TypeError, match="takes a list of lines"):
         translate.Translator(tmp_path / "exported").translate("Anna sings today.")
@@ -229,9 +213,7 @@ def test_the_exported_program_refuses_a_single_string_and_other_encodings(
     assert done.stderr == b"translate.py: the input is not UTF-8 text; convert it first\n"
 
 
-def test_the_exported_program_stops_when_nobody_reads(
-    trained_run: RunFolder, tmp_path: Path
-) -> None:
+def test_the_exported_program_stops_when_nobody_reads(trained_run, tmp_path):
     export_run(trained_run, tmp_path / "exported")
     Path(tmp_path / "lines.en").write_text("Anna sings today.\n" * 3000, encoding="utf-8")
     command = f"{shlex.quote(sys.executable)} translate.py < ../lines.en | head -1"
@@ -242,7 +224,7 @@ def test_the_exported_program_stops_when_nobody_reads(
 
 
 @pytest.mark.parametrize("suffix", [False, True])
-def test_the_exported_program_prefers_names_that_are_words_of_their_own(suffix: bool) -> None:
+def test_the_exported_program_prefers_names_that_are_words_of_their_own(suffix):
     mark = PLACEHOLDERS[0]
     exported = object.__new__(translate.Translator)
     exported.settings = {
@@ -259,7 +241,7 @@ def test_the_exported_program_prefers_names_that_are_words_of_their_own(suffix: 
 
 
 @pytest.mark.parametrize(("margin", "chosen"), [(0.0, 0), (0.1, 0), (5.0, 1)])
-def test_the_exported_program_prefers_words_that_training_had(margin: float, chosen: int) -> None:
+def test_the_exported_program_prefers_words_that_training_had(margin, chosen):
     exported = object.__new__(translate.Translator)
     exported.settings = {
         "length_penalty": 0.0,
@@ -298,7 +280,7 @@ def train_toy(changes: list[str], corpus: Path) -> RunFolder:
     return train(load_config("toy.yaml", [*settings, *changes]), Path("run"))
 
 
-def test_the_exported_readme_names_its_files(trained_run: RunFolder, tmp_path: Path) -> None:
+def test_the_exported_readme_names_its_files(trained_run, tmp_path):
     export_run(trained_run, tmp_path / "exported")
     readme = (tmp_path / "exported" / "README.md").read_text(encoding="utf-8")
     assert "joint.model" in readme

@@ -8,8 +8,6 @@ import errno
 import json
 import shutil
 import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -96,14 +94,14 @@ def remote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, revisions: list[str]
     return place
 
 
-def test_the_name_of_the_user_may_be_omitted(trained_run: RunFolder, remote: Path) -> None:
+def test_the_name_of_the_user_may_be_omitted(trained_run, remote):
     done = nmt("push", trained_run.path, "toy")
     assert text(done.stdout) == "uploaded         https://hub.invalid/anna/toy\n"
     assert "nmt translate --run hf:anna/toy" in (remote / "anna/toy/README.md").read_text()
     assert [path.name for path in remote.iterdir()] == ["anna"]
 
 
-def test_a_pushed_run_can_be_used_for_translation(trained_run: RunFolder, remote: Path) -> None:
+def test_a_pushed_run_can_be_used_for_translation(trained_run, remote):
     done = nmt("push", trained_run.path, "anna/toy")
     assert text(done.stdout) == "uploaded         https://hub.invalid/anna/toy\n"
     for evil in ("checkpoint.pt", "evil.pkl", "data/evil.py"):
@@ -118,9 +116,7 @@ def test_a_pushed_run_can_be_used_for_translation(trained_run: RunFolder, remote
     assert nmt("evaluate", "--run", "hf:anna/toy").returncode == 0
 
 
-def test_a_fine_tuned_run_names_the_run_on_the_hub_that_it_started_from(
-    trained_run: RunFolder, remote: Path
-) -> None:
+def test_a_fine_tuned_run_names_the_run_on_the_hub_that_it_started_from(trained_run, remote):
     assert nmt("push", trained_run.path, "me/toy").returncode == 0
     config = config_from(open_run("hf:me/toy"), "best", None, [])
     assert config.origin.fine_tuning == "--from hf:me/toy"
@@ -132,9 +128,7 @@ def test_a_fine_tuned_run_names_the_run_on_the_hub_that_it_started_from(
     assert RunFolder(Path("tuned")).origin.fine_tuning == "--from hf:me/toy"
 
 
-def test_the_unmodified_library_uploads_and_downloads_a_run(
-    trained_run: RunFolder, tmp_path: Path
-) -> None:
+def test_the_unmodified_library_uploads_and_downloads_a_run(trained_run, tmp_path):
     files = tmp_path / "hub/models/anna/toy"
     (files / "data").mkdir(parents=True)
     for name in ("data/stale.model", "LICENSE.txt", ".gitattributes"):
@@ -149,9 +143,7 @@ def test_the_unmodified_library_uploads_and_downloads_a_run(
     assert not (files / "data/stale.model").exists()
 
 
-def test_the_upload_has_a_model_card_and_no_local_paths(
-    trained_run: RunFolder, remote: Path, tmp_path: Path
-) -> None:
+def test_the_upload_has_a_model_card_and_no_local_paths(trained_run, remote, tmp_path):
     assert Path(str(trained_run.config.data.path)).is_absolute()
     nmt("push", trained_run.path, "anna/toy")
     card = (remote / "anna/toy/README.md").read_text(encoding="utf-8")
@@ -165,9 +157,7 @@ def test_the_upload_has_a_model_card_and_no_local_paths(
     assert not (remote / "anna/toy/ctranslate2").exists()
 
 
-def test_no_form_of_an_absolute_path_is_published(
-    trained_run: RunFolder, remote: Path, tmp_path: Path
-) -> None:
+def test_no_form_of_an_absolute_path_is_published(trained_run, remote, tmp_path):
     run = RunFolder(Path(shutil.copytree(trained_run.path, tmp_path / "run")))
     header = json.loads((run.path / "run.json").read_bytes())
     header["config"] = "/home/Max Private/mine.yaml"
@@ -195,16 +185,14 @@ def test_no_form_of_an_absolute_path_is_published(
 
 
 @pytest.mark.parametrize("public", [False, True])
-def test_a_new_repository_is_private_by_default(
-    trained_run: RunFolder, remote: Path, public: bool
-) -> None:
+def test_a_new_repository_is_private_by_default(trained_run, remote, public):
     nmt("push", trained_run.path, "anna/toy", *(["--public"] if public else []))
     assert (remote / "anna/toy/.private").read_text() == str(not public)
 
 
 def test_a_post_norm_model_is_also_uploaded_in_the_transformers_format(
-    toy_config: Any, remote: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    toy_config, remote, monkeypatch
+):
     from nmt.export import transformers as transformers_export
     from nmt.training.train import train
 
@@ -227,8 +215,8 @@ def test_a_post_norm_model_is_also_uploaded_in_the_transformers_format(
 
 
 def test_a_second_push_deletes_the_files_of_the_first_and_no_others(
-    trained_run: RunFolder, toy_config: Any, remote: Path
-) -> None:
+    trained_run, toy_config, remote
+):
     from nmt.training.train import train
 
     def pushed(run: RunFolder, name: str) -> set[str]:
@@ -246,7 +234,7 @@ def test_a_second_push_deletes_the_files_of_the_first_and_no_others(
     assert pushed(other, "anna/toy") == pushed(other, "anna/other") | own | {"onnx"}
 
 
-def test_the_card_names_the_uploaded_weights(trained_run: RunFolder, remote: Path) -> None:
+def test_the_card_names_the_uploaded_weights(trained_run, remote):
     nmt("push", trained_run.path, "anna/toy", "--weights", "last")
     assert "Scores of the last weights" in (remote / "anna/toy/README.md").read_text("utf-8")
     uploaded = (remote / "anna/toy/best.safetensors").read_bytes()
@@ -254,9 +242,7 @@ def test_the_card_names_the_uploaded_weights(trained_run: RunFolder, remote: Pat
     assert not (remote / "anna/toy/last.safetensors").exists()
 
 
-def test_a_run_with_neighbours_is_uploaded_without_them(
-    trained_run: RunFolder, remote: Path, tmp_path: Path
-) -> None:
+def test_a_run_with_neighbours_is_uploaded_without_them(trained_run, remote, tmp_path):
     run = RunFolder(Path(shutil.copytree(trained_run.path, tmp_path / "run")))
     run.write_config(override_config(run.config, ["decoding.knn_k=4"], "run"))
     done = nmt("push", run.path, "anna/toy")
@@ -276,15 +262,15 @@ def test_a_run_with_neighbours_is_uploaded_without_them(
     ],
 )
 def test_damaged_files_are_reported_before_a_repository_is_created(
-    trained_run: RunFolder, remote: Path, tmp_path: Path, name: str
-) -> None:
+    trained_run, remote, tmp_path, name
+):
     folder = Path(shutil.copytree(trained_run.path, tmp_path / "run"))
     (folder / name).write_bytes(b"damaged")
     assert_refused("push", folder, "anna/toy", "--public", message=f"{folder / name}: ")
     assert not remote.exists()
 
 
-def test_a_downloaded_run_has_its_name_on_the_hub(trained_run: RunFolder, remote: Path) -> None:
+def test_a_downloaded_run_has_its_name_on_the_hub(trained_run, remote):
     assert nmt("push", trained_run.path, "anna/toy").returncode == 0
     run = open_run("hf:anna/toy")
     assert run.path.name != "toy"
@@ -292,7 +278,7 @@ def test_a_downloaded_run_has_its_name_on_the_hub(trained_run: RunFolder, remote
     assert RunFolder(run.path, "hf:anna/toy@refs/pr/1").name == "toy@refs-pr-1"
 
 
-def test_only_local_runs_are_deleted(trained_run: RunFolder, remote: Path) -> None:
+def test_only_local_runs_are_deleted(trained_run, remote):
     assert nmt("push", trained_run.path, "anna/toy").returncode == 0
     copy = Path(shutil.copytree(trained_run.path, "copy"))
     assert_refused("rm", "--yes", copy, "hf:anna/toy", message="only local runs can be deleted")
@@ -300,9 +286,7 @@ def test_only_local_runs_are_deleted(trained_run: RunFolder, remote: Path) -> No
     assert not Path("cache").exists()
 
 
-def test_an_interrupted_update_never_mixes_two_versions(
-    trained_run: RunFolder, tmp_path: Path
-) -> None:
+def test_an_interrupted_update_never_mixes_two_versions(trained_run, tmp_path):
     files = tmp_path / "hub/models/anna/toy"
     with pretend_hub(tmp_path / "hub") as address:
         assert nmt_with_hub(address, tmp_path, "push", trained_run.path, "anna/toy").returncode == 0
@@ -318,16 +302,14 @@ def test_an_interrupted_update_never_mixes_two_versions(
 
 
 def test_a_wrong_login_is_reported_before_the_test_set_is_translated(
-    trained_run: RunFolder, remote: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    trained_run, remote, monkeypatch
+):
     monkeypatch.setattr("nmt.export.model_card.evaluate", lambda *_: pytest.fail("translated"))
     monkeypatch.setattr(hub, "create_repo", lambda *_, **__: 1 / 0)
     assert_refused("push", trained_run.path, "anna/toy", message="log in with hf auth login")
 
 
-def test_a_full_disk_is_not_mistaken_for_a_network_error(
-    remote: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_is_not_mistaken_for_a_network_error(remote, monkeypatch):
     def fill(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -337,28 +319,20 @@ def test_a_full_disk_is_not_mistaken_for_a_network_error(
     assert_refused("translate", "--run", "hf:anna/toy", PAIR[0], message=message)
 
 
-def test_a_full_disk_is_reported_before_the_upload(
-    trained_run: RunFolder,
-    remote: Path,
-    full_disk: Callable[[int], AbstractContextManager[None]],
-) -> None:
+def test_a_full_disk_is_reported_before_the_upload(trained_run, remote, full_disk):
     with full_disk(10_000):
         assert_refused("push", trained_run.path, "anna/toy", message=" free on its disk")
     assert not remote.exists()
 
 
-def test_errors_are_reported_in_one_line(
-    trained_run: RunFolder, remote: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_errors_are_reported_in_one_line(trained_run, remote, monkeypatch):
     wrong = ("translate", "--run", "hf:nobody/nothing", PAIR[0])
     assert_refused(*wrong, message="hf:nobody/nothing: cannot be downloaded")
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     assert_refused("push", trained_run.path, "anna/toy", message="[hub]")
 
 
-def test_a_revision_selects_a_version_of_the_run(
-    trained_run: RunFolder, remote: Path, revisions: list[str]
-) -> None:
+def test_a_revision_selects_a_version_of_the_run(trained_run, remote, revisions):
     assert nmt("push", trained_run.path, "anna/toy").returncode == 0
     for address in ("hf:anna/toy", "hf:anna/toy@v1"):
         assert nmt("translate", "--run", address, PAIR[0]).returncode == 0
@@ -366,11 +340,8 @@ def test_a_revision_selects_a_version_of_the_run(
 
 
 def test_what_is_too_large_is_refused_before_the_download(
-    trained_run: RunFolder,
-    remote: Path,
-    revisions: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    trained_run, remote, revisions, monkeypatch
+):
     assert nmt("push", trained_run.path, "anna/toy").returncode == 0
     (remote / "anna/toy/unneeded.bin").write_bytes(bytes(10**7))
     monkeypatch.setattr("nmt.runs.hub._LARGEST", 10**7)
@@ -395,7 +366,7 @@ def marian(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_marian_model_is_imported_once_and_used_like_a_run(marian: Path, tmp_path: Path) -> None:
+def test_a_marian_model_is_imported_once_and_used_like_a_run(marian, tmp_path):
     run = ("--run", "hf:opus/en-de")
     with pretend_hub(tmp_path / "hub") as address:
         first = nmt_with_hub(address, tmp_path, "translate", *run, PAIR[0])
@@ -423,9 +394,7 @@ def test_a_marian_model_is_imported_once_and_used_like_a_run(marian: Path, tmp_p
     assert not names & {"tf_model.h5", "evil.py"}
 
 
-def test_an_imported_run_is_uploaded_with_the_card_of_the_original(
-    marian: Path, tmp_path: Path
-) -> None:
+def test_an_imported_run_is_uploaded_with_the_card_of_the_original(marian, tmp_path):
     there = tmp_path / "hub/models/anna/mine"
     with pretend_hub(tmp_path / "hub") as address:
         shown = nmt_with_hub(address, tmp_path, "show", "hf:opus/en-de", "--json")
@@ -446,9 +415,7 @@ def test_an_imported_run_is_uploaded_with_the_card_of_the_original(
     assert "# A model" in card
 
 
-def test_repositories_without_a_usable_model_are_refused(
-    marian: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_repositories_without_a_usable_model_are_refused(marian, tmp_path, monkeypatch):
     def refusal(folder: Path) -> str:
         done = nmt_with_hub(address, tmp_path, "show", f"hf:opus/{folder.name}")
         assert (done.returncode, done.stdout) == (2, ""), done.stderr
@@ -483,7 +450,7 @@ def test_repositories_without_a_usable_model_are_refused(
     assert not [*(tmp_path / "nmt/imported").rglob("*.safetensors")]
 
 
-def test_a_download_that_was_cut_off_is_completed_or_refused(marian: Path, tmp_path: Path) -> None:
+def test_a_download_that_was_cut_off_is_completed_or_refused(marian, tmp_path):
     command = ("translate", "--run", "hf:opus/en-de", PAIR[0])
     with pretend_hub(tmp_path / "hub") as address:
         for file in ("vocab.json", "model.safetensors"):

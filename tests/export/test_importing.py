@@ -131,9 +131,7 @@ def test_beam_search_finds_the_translations_of_transformers(toy_config: Any) -> 
         found = theirs.generate(**batch, num_beams=4, length_penalty=1.0, max_length=20)
     expected = [tokenizer.decode(row, skip_special_tokens=True) for row in found]
     ours = load_translator(
-        run,
-        engine="pytorch",
-        overrides=["decoding.beam_size=4", "decoding.length_penalty=1"],
+        run, engine="pytorch", overrides=["decoding.beam_size=4", "decoding.length_penalty=1"]
     )
     ids = [[*ours.tokenizers.source.encode(source), 3] for source in sources]
     hypotheses = [best for [best] in ours.search(ids, [19] * len(ids), ours.decoding)]

@@ -27,9 +27,7 @@ def test_attention_equals_the_equation(d_key, d_value, reference):
     value = random_heads(6, d_value, 3)
     mask = torch.rand(2, 1, 5, 6, generator=torch.Generator().manual_seed(4)) < 0.6
     mask[..., 0] = True
-
     result = attention(query, key, value, mask, d_key**-0.5, nn.Identity())
-
     assert result.shape == (2, 3, 5, d_value)
     for batch in range(2):
         for head in range(3):
@@ -54,18 +52,14 @@ def test_dropout_acts_on_the_weights_of_attention():
 
 def test_attention_weights_are_a_literal_softmax():
     query, key = torch.tensor([[[[2.0, 0.0, 0.0, 0.0]]]]), torch.eye(4)[None, None, :3]
-
     weights = attention_weights(query, key, torch.tensor([[[[True, True, False]]]]), 0.5)
-
     # scores 2 / √4 = 1 and 0: e / (e + 1) and 1 / (e + 1)
     torch.testing.assert_close(weights, torch.tensor([[[[0.7310586, 0.2689414, 0.0]]]]))
 
 
 def test_attention_scores_can_be_scaled_by_d_model():
     query, key = torch.tensor([[[[2.0, 0.0, 0.0, 0.0]]]]), torch.eye(4)[None, None, :2]
-
     weights = attention_weights(query, key, None, scale=0.25)
-
     # scores 2 / 4 and 0: √e / (√e + 1) and 1 / (√e + 1)
     torch.testing.assert_close(weights, torch.tensor([[[[0.6224593, 0.3775407]]]]))
 
@@ -80,10 +74,8 @@ def test_without_dropout_training_and_decoding_give_the_same_result(config, kind
     mask = torch.rand(2, 1, 6, 6) < 0.5
     mask[..., 0] = True
     source = () if kind is SelfAttention else (layer.keys_values(memory),)
-
     trained = layer(x, *source, mask if masked else None)
     decoded = layer.eval()(x, *source, mask if masked else None)
-
     torch.testing.assert_close(decoded, trained)
 
 
@@ -91,7 +83,6 @@ def test_attention_dropout_acts_only_in_training(config):
     torch.manual_seed(1)
     layer = SelfAttention(config(attention_dropout=0.5))
     x = torch.randn(1, 6, 8)
-
     assert not torch.equal(layer(x, None), layer(x, None))
     layer.eval()
     assert torch.equal(layer(x, None), layer(x, None))
@@ -103,9 +94,7 @@ def test_self_attention_with_a_cache_equals_attention_at_once(config):
     x = torch.randn(2, 5, 8)
     mask = torch.ones(5, 5, dtype=torch.bool).tril()
     cache = KeyValueCache()
-
     steps = [layer(x[:, i : i + 1], None, cache) for i in range(5)]
-
     torch.testing.assert_close(torch.cat(steps, 1), layer(x, mask))
 
 
@@ -114,12 +103,10 @@ def test_recording_collects_the_weights_of_each_pass_until_it_ends(config):
     layer = CrossAttention(config()).eval()
     x, memory = torch.randn(2, 3, 8), torch.randn(2, 4, 8)
     mask = torch.tensor([[True, True, True, False], [True] * 4])[:, None, None]
-
     with record_attention(layer) as records:
         recorded = layer(x, layer.keys_values(memory), mask)
         layer(x[:, :1], layer.keys_values(memory), mask)
     unrecorded = layer(x, layer.keys_values(memory), mask)
-
     assert [weights.shape for weights in records[0]] == [(2, 2, 3, 4), (2, 2, 1, 4)]
     assert records[0][0][0, :, :, 3].eq(0).all()
     assert torch.equal(recorded, unrecorded)
@@ -131,11 +118,9 @@ def test_recorded_weights_are_scaled_as_configured(config):
     wide = SelfAttention(config(score_scale="d_model")).eval()  # by √8, the width of the model
     wide.load_state_dict(narrow.state_dict())
     x = torch.randn(1, 3, 8)
-
     with record_attention(narrow, wide) as (narrow_records, wide_records):
         for layer in (narrow, wide):
             layer(x, torch.ones(3, 3, dtype=torch.bool))
-
     # Softmax is invariant to adding a constant, so log weights are scores up to a constant per row.
     scores = [
         torch.log(w[0]) - torch.log(w[0]).mean(-1, keepdim=True)
@@ -146,10 +131,8 @@ def test_recorded_weights_are_scaled_as_configured(config):
 
 def test_recording_stops_after_an_error(config):
     layer = SelfAttention(config())
-
     with pytest.raises(RuntimeError), record_attention(layer):
         raise RuntimeError
-
     assert layer.recorded is None
 
 

@@ -38,10 +38,8 @@ def refusal(path: Path, config: ModelConfig, size: int = 11) -> str:
 def test_loaded_weights_equal_the_saved_ones(changes, random_model, tmp_path):
     model = random_model(**changes)
     path = tmp_path / "best.safetensors"
-
     save_weights(model, path)
     loaded = load_weights(path, model.config, 11, 11, CPU)
-
     before, after = model.state_dict(), loaded.state_dict()
     assert before.keys() == after.keys()
     assert all(torch.equal(before[name], after[name]) for name in before)
@@ -51,9 +49,7 @@ def test_loaded_weights_equal_the_saved_ones(changes, random_model, tmp_path):
 def test_tied_weights_are_tied_after_loading(random_model, tmp_path):
     model = random_model(tie="all")
     save_weights(model, tmp_path / "w.safetensors")
-
     loaded = load_weights(tmp_path / "w.safetensors", model.config, 11, 11, CPU)
-
     assert loaded.output.weight is loaded.source_embedding.tokens.weight
     assert loaded.output.weight is loaded.target_embedding.tokens.weight
 
@@ -61,7 +57,6 @@ def test_tied_weights_are_tied_after_loading(random_model, tmp_path):
 def test_equal_weights_give_identical_files(random_model, tmp_path):
     for number in range(10):
         save_weights(random_model(tie="all"), tmp_path / str(number))
-
     assert len({path.read_bytes() for path in tmp_path.iterdir()}) == 1
 
 
@@ -70,16 +65,13 @@ def test_tied_weights_are_saved_once(random_model, tmp_path):
     for tie in ("none", "all"):
         save_weights(random_model(tie=tie, source_size=500, target_size=500), tmp_path / tie)
         sizes[tie] = (tmp_path / tie).stat().st_size
-
     assert sizes["none"] - sizes["all"] >= 2 * 500 * 8 * 4
 
 
 def test_a_loaded_model_is_ready_to_translate(random_model, tmp_path):
     model = random_model(dropout=0.5).train()
     save_weights(model, tmp_path / "w.safetensors")
-
     loaded = load_weights(tmp_path / "w.safetensors", model.config, 11, 11, CPU)
-
     assert not loaded.training
     source, target = torch.tensor([[5, 3]]), torch.tensor([[2, 6]])
     assert torch.equal(loaded(source, target), model.eval()(source, target))
@@ -106,9 +98,7 @@ def test_weights_without_a_checksum_can_be_loaded(random_model, tmp_path):
     path, older = tmp_path / "new.safetensors", tmp_path / "old.safetensors"
     save_weights(model, path)
     save_file(load_file(path), older)
-
     loaded = load_weights(older, model.config, 11, 11, CPU)
-
     assert recorded_checksum(older) is None
     assert torch.equal(loaded.output.weight, model.output.weight)
 
@@ -121,7 +111,6 @@ def test_missing_weights_are_refused(config, tmp_path):
 def test_other_files_are_refused(content, config, tmp_path):
     path = tmp_path / "best.safetensors"
     path.write_bytes(content)
-
     assert "weights cannot be read" in refusal(path, config())
 
 
@@ -133,7 +122,6 @@ def test_a_truncated_file_is_refused(random_model, tmp_path):
     model, path = random_model(), tmp_path / "best.safetensors"
     save_weights(model, path)
     path.write_bytes(path.read_bytes()[:-100])
-
     message = refusal(path, model.config)
     assert "weights cannot be read: damaged" in message
     assert "copy the run folder again, or train it again" in message
@@ -153,7 +141,6 @@ def test_a_truncated_file_is_refused(random_model, tmp_path):
 def test_weights_of_another_model_are_refused(changes, size, random_model, config, tmp_path):
     path = tmp_path / "best.safetensors"
     save_weights(random_model(), path)
-
     assert "weights cannot be read" in refusal(path, config(**changes), size)
 
 
@@ -165,9 +152,7 @@ def test_average_weights_takes_the_element_wise_mean(random_model, tmp_path):
             for parameter in model.parameters():
                 parameter += shift
         save_weights(model, path)
-
     average_weights(paths, tmp_path / "mean.safetensors")
-
     mean = load_weights(tmp_path / "mean.safetensors", models[0].config, 11, 11, CPU)
     for found, *each in zip(mean.parameters(), *(m.parameters() for m in models), strict=True):
         torch.testing.assert_close(found, sum(each) / 3)

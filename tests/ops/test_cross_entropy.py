@@ -1,17 +1,11 @@
 """The output layer fused with the loss: processing in blocks of rows does not change the result."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 import torch
 from torch import Tensor
 
 from nmt.ops import cross_entropy as module
-from nmt.ops.cross_entropy import (
-    linear_cross_entropy,
-    plain_linear_cross_entropy,
-)
+from nmt.ops.cross_entropy import linear_cross_entropy, plain_linear_cross_entropy
 
 
 @pytest.fixture(autouse=True)
@@ -36,8 +30,8 @@ def inputs(rows: int, vocabulary: int, bias: bool) -> tuple[Tensor, Tensor, Tens
     [(1, 5, 0.0), (64, 50, 0.0), (200, 50, 0.0), (129, 3, 0.0), (2, 5, 1.0), (202, 50, 3.0)],
 )
 def test_processing_in_blocks_does_not_change_loss_and_gradients(
-    rows: int, vocabulary: int, r_drop: float, smoothing: float, bias: bool
-) -> None:
+    rows, vocabulary, r_drop, smoothing, bias
+):
     found = []
     for function in (linear_cross_entropy, plain_linear_cross_entropy):
         hidden, weight, added, labels = inputs(rows, vocabulary, bias)
@@ -53,7 +47,7 @@ def test_processing_in_blocks_does_not_change_loss_and_gradients(
 @pytest.mark.parametrize(
     ("rows", "r_drop"), [(1, 0.0), (64, 0.0), (129, 0.0), (200, 0.0), (202, 3.0)]
 )
-def test_padding_for_autocast_does_not_change_loss_and_gradients(rows: int, r_drop: float) -> None:
+def test_padding_for_autocast_does_not_change_loss_and_gradients(rows, r_drop):
     found = []
     for function in (linear_cross_entropy, plain_linear_cross_entropy):
         hidden, weight, added, labels = inputs(rows, 50, True)
@@ -68,7 +62,7 @@ def test_padding_for_autocast_does_not_change_loss_and_gradients(rows: int, r_dr
 
 
 @pytest.mark.parametrize("r_drop", [0.0, 1.0])
-def test_large_logits_do_not_overflow(r_drop: float) -> None:
+def test_large_logits_do_not_overflow(r_drop):
     hidden, weight, _, labels = inputs(70, 5, False)
     loss, plain = linear_cross_entropy(hidden * 1e3, weight * 1e3, None, labels, 0.1, r_drop)
     loss.backward()
@@ -78,7 +72,7 @@ def test_large_logits_do_not_overflow(r_drop: float) -> None:
     assert hidden.grad.isfinite().all()
 
 
-def test_r_drop_adds_the_divergence_of_adjacent_rows_in_both_directions() -> None:
+def test_r_drop_adds_the_divergence_of_adjacent_rows_in_both_directions():
     values = inputs(4, 5, True)
     hidden, weight, bias, _ = values
     p = torch.nn.functional.linear(hidden, weight, bias).softmax(-1)
@@ -89,7 +83,7 @@ def test_r_drop_adds_the_divergence_of_adjacent_rows_in_both_directions() -> Non
 
 
 @pytest.mark.parametrize("r_drop", [0.0, 1.0])
-def test_without_gradients_the_loss_is_the_same(r_drop: float) -> None:
+def test_without_gradients_the_loss_is_the_same(r_drop):
     values = inputs(70, 5, True)
     with torch.no_grad():
         without = linear_cross_entropy(*values, 0.1, r_drop)
@@ -101,7 +95,7 @@ def test_without_gradients_the_loss_is_the_same(r_drop: float) -> None:
 @pytest.mark.parametrize(
     "function", [linear_cross_entropy, plain_linear_cross_entropy], ids=["fast", "plain"]
 )
-def test_ignored_rows_do_not_count(function: Callable[..., Any], r_drop: float) -> None:
+def test_ignored_rows_do_not_count(function, r_drop):
     found = []
     for ignored in (None, 4):
         hidden, weight, added, labels = inputs(140, 50, True)
@@ -110,13 +104,13 @@ def test_ignored_rows_do_not_count(function: Callable[..., Any], r_drop: float) 
         chosen = torch.arange(140)[labels != 4] if ignored is None else torch.arange(140)
         loss, plain = function(hidden[chosen], weight, added, labels[chosen], 0.1, r_drop, ignored)
         loss.backward()
-        found.append([loss.detach(), plain, *(x.grad for x in (hidden, weight, added))])  # type: ignore[union-attr]
+        found.append([loss.detach(), plain, *(x.grad for x in (hidden, weight, added))])
     for one, other in zip(*found, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("bias", [False, True])
-def test_autocast_applies_to_products_but_not_to_sums(bias: bool) -> None:
+def test_autocast_applies_to_products_but_not_to_sums(bias):
     found = []
     for function, autocast in ((linear_cross_entropy, True), (plain_linear_cross_entropy, False)):
         hidden, weight, added, labels = inputs(200, 50, bias)
@@ -140,20 +134,16 @@ def test_autocast_applies_to_products_but_not_to_sums(bias: bool) -> None:
 @pytest.mark.parametrize(
     "function", [linear_cross_entropy, plain_linear_cross_entropy], ids=["fast", "plain"]
 )
-def test_predictions_are_correct_if_the_label_has_the_largest_logit(
-    function: Callable[..., Any],
-) -> None:
+def test_predictions_are_correct_if_the_label_has_the_largest_logit(function):
     hidden, weight, added, labels = inputs(200, 50, True)
     largest = torch.nn.functional.linear(hidden, weight, added).argmax(1)
     labels = torch.where(torch.arange(200) < 70, largest, labels)
     labels[50:60] = 4
-
     _, (_, correct) = function(hidden, weight, added, labels, 0.1, 0.0, 4)
-
     assert int(correct) == int(((largest == labels) & (labels != 4)).sum()) > 50
 
 
-def test_a_second_backward_pass_is_refused() -> None:
+def test_a_second_backward_pass_is_refused():
     hidden, weight, _, labels = inputs(3, 5, False)
     loss, _ = linear_cross_entropy(hidden, weight, None, labels, 0.1)
     loss.backward(retain_graph=True)
@@ -162,7 +152,7 @@ def test_a_second_backward_pass_is_refused() -> None:
 
 
 @pytest.mark.parametrize("label", [5, -1])
-def test_labels_outside_the_vocabulary_are_refused(label: int) -> None:
+def test_labels_outside_the_vocabulary_are_refused(label):
     hidden, weight, _, _ = inputs(2, 5, False)
     with pytest.raises((IndexError, RuntimeError), match="out of bounds"):
         linear_cross_entropy(hidden, weight, None, torch.tensor([0, label]), 0.1)

@@ -65,9 +65,7 @@ def make_training(name: str, changed: int) -> None:
 # -------------------------------------------------------------------------- creating and opening
 
 
-def test_a_new_run_contains_config_and_text_but_no_ids(
-    config: Config, prepared: PreparedData
-) -> None:
+def test_a_new_run_contains_config_and_text_but_no_ids(config, prepared):
     run = create_run(Path("runs/a"), config, prepared)
     assert sorted(str(p.relative_to("runs/a")) for p in Path("runs/a").rglob("*.*")) == [
         "config.yaml",
@@ -87,7 +85,7 @@ def test_a_new_run_contains_config_and_text_but_no_ids(
     assert run.read_metrics() == []
 
 
-def test_a_run_keeps_a_copy_of_its_glossary(config: Config, prepared: PreparedData) -> None:
+def test_a_run_keeps_a_copy_of_its_glossary(config, prepared):
     Path("terms.TSV").write_text("bill\tRechnung\n")
     decoding = config.decoding.model_copy(update={"glossary": Path("terms.TSV")})
     run = create_run(Path("a"), config.model_copy(update={"decoding": decoding}), prepared)
@@ -99,16 +97,12 @@ def test_a_run_keeps_a_copy_of_its_glossary(config: Config, prepared: PreparedDa
         create_run(Path("b"), config.model_copy(update={"decoding": decoding}), prepared)
 
 
-def test_data_that_was_prepared_again_meanwhile_is_refused(
-    config: Config, prepared: PreparedData
-) -> None:
+def test_data_that_was_prepared_again_meanwhile_is_refused(config, prepared):
     with pytest.raises(UserError, match="prepared again"):
         create_run(Path("a"), config, replace(prepared, fingerprint="another"))
 
 
-def test_an_existing_file_or_folder_is_refused_and_kept(
-    config: Config, prepared: PreparedData
-) -> None:
+def test_an_existing_file_or_folder_is_refused_and_kept(config, prepared):
     Path("empty").mkdir()
     assert create_run(Path("empty"), config, prepared).config == config
     for place in ("folder/notes.txt", "file"):
@@ -121,7 +115,7 @@ def test_an_existing_file_or_folder_is_refused_and_kept(
         assert not (path / "config.yaml").exists()
 
 
-def test_weights_of_older_runs_are_found_by_their_former_names(tmp_path: Path) -> None:
+def test_weights_of_older_runs_are_found_by_their_former_names(tmp_path):
     run = RunFolder(tmp_path)
     (tmp_path / "averaged.safetensors").touch()
     assert run.weights("ema") == tmp_path / "averaged.safetensors"
@@ -129,7 +123,7 @@ def test_weights_of_older_runs_are_found_by_their_former_names(tmp_path: Path) -
     assert run.weights("ema") == tmp_path / "ema.safetensors"
 
 
-def test_opening_a_folder_without_a_run_is_refused() -> None:
+def test_opening_a_folder_without_a_run_is_refused():
     Path("a").mkdir()
     Path("link").symlink_to("nowhere")
     for name in ("a", "nowhere", "link"):
@@ -137,7 +131,7 @@ def test_opening_a_folder_without_a_run_is_refused() -> None:
             open_run(name)
 
 
-def test_a_run_of_a_later_format_is_refused(config: Config, prepared: PreparedData) -> None:
+def test_a_run_of_a_later_format_is_refused(config, prepared):
     create_run(Path("runs/a"), config, prepared)
     Path("runs/a/run.json").write_text('{"format": 99, "nmt": "7.1", "more": []}')
     for open_it in (lambda: open_run(Path("runs/a")), lambda: newest_run("config.yaml")):
@@ -146,18 +140,14 @@ def test_a_run_of_a_later_format_is_refused(config: Config, prepared: PreparedDa
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"format": "new"}', '{"format": 0}'])
-def test_a_damaged_format_version_is_reported(
-    config: Config, prepared: PreparedData, content: str
-) -> None:
+def test_a_damaged_format_version_is_reported(config, prepared, content):
     create_run(Path("a"), config, prepared)
     Path("a/run.json").write_text(content)
     with pytest.raises(UserError, match=r"a/run\.json: damaged"):
         open_run(Path("a"))
 
 
-def test_a_run_without_a_format_version_can_be_opened(
-    config: Config, prepared: PreparedData
-) -> None:
+def test_a_run_without_a_format_version_can_be_opened(config, prepared):
     path = create_run(Path("a"), config, prepared).path
     (path / "run.json").unlink()
     text = (path / "config.yaml").read_text()
@@ -167,8 +157,8 @@ def test_a_run_without_a_format_version_can_be_opened(
 
 @pytest.mark.parametrize("content", [b"{", b"{}", b"[]", None])
 def test_damaged_data_of_a_run_is_reported_with_a_remedy_other_than_prepare(
-    config: Config, prepared: PreparedData, content: bytes | None
-) -> None:
+    config, prepared, content
+):
     run = create_run(Path("a"), config, prepared)
     run.checkpoint.touch()
     readers: dict[str, Callable[[], object]] = {
@@ -185,7 +175,7 @@ def test_damaged_data_of_a_run_is_reported_with_a_remedy_other_than_prepare(
             read()
 
 
-def test_a_changed_held_out_sentence_is_noticed(config: Config, prepared: PreparedData) -> None:
+def test_a_changed_held_out_sentence_is_noticed(config, prepared):
     run = create_run(Path("a"), config, prepared)
     path = run.data / "test.jsonl"
     text = path.read_text("utf-8")
@@ -197,7 +187,7 @@ def test_a_changed_held_out_sentence_is_noticed(config: Config, prepared: Prepar
 # -------------------------------------------------------------------------------- choosing a run
 
 
-def test_without_a_path_the_most_recently_changed_run_is_opened() -> None:
+def test_without_a_path_the_most_recently_changed_run_is_opened():
     make_run("b", 3000)
     make_run("a", 9000)
     make_run("c", 6000)
@@ -213,7 +203,7 @@ def test_without_a_path_the_most_recently_changed_run_is_opened() -> None:
         *("datastore.safetensors", "checkpoint_average.safetensors"),
     ],
 )
-def test_what_is_written_without_training_does_not_count_as_changes(name: str) -> None:
+def test_what_is_written_without_training_does_not_count_as_changes(name):
     path = make_run("a", 3000)
     (path / name).parent.mkdir(exist_ok=True)
     (path / name).touch()
@@ -227,7 +217,7 @@ def test_what_is_written_without_training_does_not_count_as_changes(name: str) -
         "decoding: {beam_size: 0, max_length_extra: 0}",
     ],
 )
-def test_every_mistake_in_the_configuration_of_a_run_is_named(content: str) -> None:
+def test_every_mistake_in_the_configuration_of_a_run_is_named(content):
     path = make_run("a (copy)", 3000)
     (path / "config.yaml").write_bytes(content.encode("latin-1"))
     with pytest.raises(UserError, match=r"; .*copy the run folder again") as caught:
@@ -238,9 +228,7 @@ def test_every_mistake_in_the_configuration_of_a_run_is_named(content: str) -> N
     assert named == re.findall(r"(\w+): 0", content)
 
 
-def test_files_that_disappear_meanwhile_are_ignored(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_files_that_disappear_meanwhile_are_ignored(monkeypatch):
     path = make_run("a", 3000)
     (path / "gone-before").symlink_to("nowhere")
     (path / "gone-after").touch()
@@ -258,7 +246,7 @@ def test_files_that_disappear_meanwhile_are_ignored(
     assert last_change(path) == 3000
 
 
-def test_runs_without_the_requested_file_are_ignored() -> None:
+def test_runs_without_the_requested_file_are_ignored():
     make_run("a", 3000)
     make_run("just-started", 9000)
     Path("runs/a/last.safetensors").touch()
@@ -274,7 +262,7 @@ def test_runs_without_the_requested_file_are_ignored() -> None:
             newest_run(file)
 
 
-def test_a_run_whose_data_is_being_prepared_is_not_to_be_resumed() -> None:
+def test_a_run_whose_data_is_being_prepared_is_not_to_be_resumed():
     run = RunFolder(make_run("a", 1))
     run.write_config(load_config("sample.yaml"))
     with pytest.raises(UserError, match="no checkpoint"):
@@ -283,18 +271,16 @@ def test_a_run_whose_data_is_being_prepared_is_not_to_be_resumed() -> None:
         run.report  # noqa: B018
 
 
-def test_a_full_disk_keeps_the_metrics(
-    full_disk: Callable[[int], AbstractContextManager[None]],
-) -> None:
+def test_a_full_disk_keeps_the_metrics(full_disk):
     run = RunFolder(make_run("a", 1))
-    run.write_metrics([VALIDATION])  # type: ignore[list-item]
+    run.write_metrics([VALIDATION])
     before = run.metrics.read_bytes()
     with full_disk(10), pytest.raises(UserError, match="cannot be written"):
-        run.write_metrics([VALIDATION] * 100)  # type: ignore[list-item]
+        run.write_metrics([VALIDATION] * 100)
     assert run.metrics.read_bytes() == before
 
 
-def test_newest_training_considers_only_numbered_runs_of_that_name() -> None:
+def test_newest_training_considers_only_numbered_runs_of_that_name():
     for number, name in enumerate(["base", "base-2", "base-large", "base-8k", "other", "mine[2]"]):
         make_training(name, 3000 + number)
     make_training("mine2", 9000)
@@ -303,13 +289,13 @@ def test_newest_training_considers_only_numbered_runs_of_that_name() -> None:
     assert newest_training("mine[2]").path == Path("runs/mine[2]")
 
 
-def test_a_previous_checkpoint_is_enough_to_resume() -> None:
+def test_a_previous_checkpoint_is_enough_to_resume():
     (make_run("a", 1) / "checkpoint.previous.pt").touch()
     assert newest_training().path == Path("runs/a")
 
 
 @pytest.mark.parametrize("folder", [".", "runs", "runs/a"])
-def test_the_absence_of_runs_is_reported(folder: str) -> None:
+def test_the_absence_of_runs_is_reported(folder):
     Path(folder).mkdir(parents=True, exist_ok=True)
     with pytest.raises(UserError, match=r"no run .*nmt train"):
         newest_run("config.yaml")
@@ -324,7 +310,7 @@ def claim(name: str) -> Path:
         return run.path
 
 
-def test_a_new_run_gets_the_first_free_number() -> None:
+def test_a_new_run_gets_the_first_free_number():
     assert claim("base") == Path("runs/base")
     assert claim("rate-0.001") == Path("runs/rate-0.001")
     make_run("base", 1)
@@ -335,7 +321,7 @@ def test_a_new_run_gets_the_first_free_number() -> None:
     assert claim("base") == Path("runs/base-4")
 
 
-def test_choosing_a_name_claims_it() -> None:
+def test_choosing_a_name_claims_it():
     with claimed(Path("runs/base"), numbered=True) as first:
         assert claim("base") == Path("runs/base-2")
         with pytest.raises(UserError, match="another process is training"), claimed(first.path):
@@ -343,7 +329,7 @@ def test_choosing_a_name_claims_it() -> None:
     assert claim("base") == Path("runs/base")
 
 
-def test_claiming_an_existing_run_or_a_broken_link_is_refused() -> None:
+def test_claiming_an_existing_run_or_a_broken_link_is_refused():
     path = make_run("base", 1)
     Path("link").symlink_to("nowhere")
     for place, reason in ((path, "already exists"), (Path("link"), "broken link")):
@@ -352,9 +338,7 @@ def test_claiming_an_existing_run_or_a_broken_link_is_refused() -> None:
     assert [file.name for file in path.iterdir()] == ["config.yaml"]
 
 
-def test_a_run_killed_before_its_first_checkpoint_can_start_again(
-    config: Config, prepared: PreparedData
-) -> None:
+def test_a_run_killed_before_its_first_checkpoint_can_start_again(config, prepared):
     run = create_run(Path("runs/a"), config, prepared)
     assert run.has_only_begun
     assert newest_training().path == run.path
@@ -365,8 +349,8 @@ def test_a_run_killed_before_its_first_checkpoint_can_start_again(
 
 
 def test_a_run_killed_while_its_data_was_copied_says_how_to_start_it_again(
-    config: Config, prepared: PreparedData, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    config, prepared, monkeypatch
+):
     Path("run").mkdir()
     RunFolder(Path("run")).write_config(config)
     files = run_files(prepared.folder)
@@ -395,9 +379,7 @@ def interrupted_after(copies: int) -> Callable[[Path], AbstractContextManager[Pa
     return interrupted
 
 
-def test_a_run_whose_checkpoint_and_weights_were_deleted_is_not_taken_over(
-    config: Config, prepared: PreparedData
-) -> None:
+def test_a_run_whose_checkpoint_and_weights_were_deleted_is_not_taken_over(config, prepared):
     run = create_run(Path("runs/a"), config, prepared)
     assert run.has_only_begun
     run.metrics.write_text("{}\n")  # of the first validation, which follows the first checkpoint
@@ -408,7 +390,7 @@ def test_a_run_whose_checkpoint_and_weights_were_deleted_is_not_taken_over(
     assert claim("a") == Path("runs/a-2")
 
 
-def test_copies_of_kept_weights_are_ignored() -> None:
+def test_copies_of_kept_weights_are_ignored():
     folder = Path("run/validated")
     folder.mkdir(parents=True)
     for name in ("400", "400-old", "1000", "4²"):
@@ -417,8 +399,8 @@ def test_copies_of_kept_weights_are_ignored() -> None:
 
 
 def test_a_killed_deletion_leaves_no_run_and_the_next_one_finishes_it(
-    config: Config, prepared: PreparedData, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    config, prepared, monkeypatch
+):
     first, second = (create_run(Path("runs") / name, config, prepared) for name in "ab")
 
     def killed(path: Path) -> None:
@@ -435,7 +417,7 @@ def test_a_killed_deletion_leaves_no_run_and_the_next_one_finishes_it(
     assert not [path for path in Path("runs").iterdir() if path != first.path]
 
 
-def test_a_folder_with_a_lock_and_a_partial_header_is_free() -> None:
+def test_a_folder_with_a_lock_and_a_partial_header_is_free():
     Path("runs/a").mkdir(parents=True)
     for name in (".lock", ".run.json.123.partial"):
         Path("runs/a", name).touch()
@@ -444,7 +426,7 @@ def test_a_folder_with_a_lock_and_a_partial_header_is_free() -> None:
 
 
 @pytest.mark.parametrize("content", ["", "{}", '{"format": "png", "nmt": "x"}', '{"runs": 3}'])
-def test_a_folder_of_another_program_is_refused_untouched(content: str) -> None:
+def test_a_folder_of_another_program_is_refused_untouched(content):
     Path("work/data").mkdir(parents=True)
     Path("work/run.json").write_text(content)
     Path("work/data/mine.txt").write_text("precious")
@@ -454,9 +436,7 @@ def test_a_folder_of_another_program_is_refused_untouched(content: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["checkpoint.pt", "checkpoint.previous.pt", "best.safetensors"])
-def test_only_a_run_without_results_is_discarded(
-    config: Config, prepared: PreparedData, name: str
-) -> None:
+def test_only_a_run_without_results_is_discarded(config, prepared, name):
     run = create_run(Path("runs/a"), config, prepared)
     (run.path / name).touch()
     discard_beginning(run)
@@ -466,7 +446,7 @@ def test_only_a_run_without_results_is_discarded(
     assert not run.path.parent.exists()  # ./runs, which has no other run
 
 
-def test_partial_files_of_killed_processes_are_deleted_when_a_run_is_locked() -> None:
+def test_partial_files_of_killed_processes_are_deleted_when_a_run_is_locked():
     path = make_run("a", 1)
     (path / "validated").mkdir()
     (path / "validated" / "5.safetensors").touch()
@@ -480,7 +460,7 @@ def test_partial_files_of_killed_processes_are_deleted_when_a_run_is_locked() ->
         assert files == {".lock", "config.yaml", "validated/5.safetensors"}
 
 
-def test_locking_a_run_keeps_the_partial_output_of_another_process() -> None:
+def test_locking_a_run_keeps_the_partial_output_of_another_process():
     path = make_run("a", 1)
     with replacing(path / "translations.txt") as partial:  # as `nmt translate --output` does
         partial.write_text("Hallo!")
@@ -492,7 +472,7 @@ def test_locking_a_run_keeps_the_partial_output_of_another_process() -> None:
 # --------------------------------------------------------------------------------------- metrics
 
 
-def test_metrics_are_written_and_read_unchanged() -> None:
+def test_metrics_are_written_and_read_unchanged():
     run = RunFolder(Path())
     run.write_metrics(LINES)
     assert run.read_metrics() == LINES
@@ -502,7 +482,7 @@ def test_metrics_are_written_and_read_unchanged() -> None:
     assert run.read_metrics() == []
 
 
-def test_metrics_of_other_versions_can_be_read() -> None:
+def test_metrics_of_other_versions_can_be_read():
     run = RunFolder(Path())
     run.write_config(Config())
     stored = [{"update": 3, "comet": [1, "new"]}, {"update": 4, "bleu": 9.5}, {"update": 5}]
@@ -530,7 +510,7 @@ def test_metrics_of_other_versions_can_be_read() -> None:
         json.dumps(LINES[0] | {"loss": float("nan")}).encode() + b"\n",
     ],
 )
-def test_damaged_metrics_are_refused_in_one_line(line: bytes) -> None:
+def test_damaged_metrics_are_refused_in_one_line(line):
     run = RunFolder(Path())
     run.write_metrics(LINES)
     run.metrics.write_bytes(run.metrics.read_bytes() + line)
@@ -539,9 +519,7 @@ def test_damaged_metrics_are_refused_in_one_line(line: bytes) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_a_run_records_the_configuration_and_overrides_of_its_start_and_resumption(
-    tmp_path: Path,
-) -> None:
+def test_a_run_records_the_configuration_and_overrides_of_its_start_and_resumption(tmp_path):
     (tmp_path / "mine.yaml").write_text("training: {seed: 3}\n")
     run = RunFolder(tmp_path / "run")
     run.path.mkdir()
@@ -567,24 +545,22 @@ def test_a_run_records_the_configuration_and_overrides_of_its_start_and_resumpti
     ],
 )
 def test_limit_while_learning_names_the_limit_only_if_the_loss_still_fell(
-    losses: list[float], schedule: str, field: str, tmp_path: Path
-) -> None:
+    losses, schedule, field, tmp_path
+):
     run = RunFolder(tmp_path)
     changes = [f"training.max_updates={len(losses) or 1}", f"training.schedule={schedule}"]
     run.write_config(load_config("sample.yaml", changes))
     lines = [
         {**VALIDATION, "update": number, "loss": loss} for number, loss in enumerate(losses, 1)
     ]
-    run.write_metrics(lines)  # type: ignore[arg-type]
+    run.write_metrics(lines)
     assert run.limit_while_learning() == field
 
 
 @pytest.mark.parametrize(
     ("epoch", "bleu", "field"), [(4, 8.0, "training.epochs"), (2, 8.0, ""), (4, 9.0, "")]
 )
-def test_a_run_that_target_bleu_ended_has_no_limit_to_raise(
-    epoch: int, bleu: float, field: str, tmp_path: Path
-) -> None:
+def test_a_run_that_target_bleu_ended_has_no_limit_to_raise(epoch, bleu, field, tmp_path):
     run = RunFolder(tmp_path)
     changes = ["training.epochs=4", "training.max_updates=null", "training.schedule=constant"]
     changes.append("training.target_bleu=9")
@@ -593,7 +569,7 @@ def test_a_run_that_target_bleu_ended_has_no_limit_to_raise(
         {**VALIDATION, "update": n, "epoch": n * epoch // 2, "loss": 4 - n, "bleu": bleu}
         for n in (1, 2)
     ]
-    run.write_metrics(lines)  # type: ignore[arg-type]
+    run.write_metrics(lines)
     assert run.limit_while_learning() == field
 
 
@@ -606,8 +582,8 @@ def test_a_run_that_target_bleu_ended_has_no_limit_to_raise(
     ],
 )
 def test_a_run_that_has_met_its_goal_at_the_last_update_has_no_limit_to_raise(
-    settings: list[str], field: str, tmp_path: Path
-) -> None:
+    settings, field, tmp_path
+):
     run = RunFolder(tmp_path)
     changes = ["training.max_updates=3", "training.schedule=constant", "training.best=bleu"]
     run.write_config(load_config("sample.yaml", [*changes, *settings]))
@@ -615,7 +591,7 @@ def test_a_run_that_has_met_its_goal_at_the_last_update_has_no_limit_to_raise(
         {**VALIDATION, "update": n, "loss": 4 - n, "bleu": bleu}
         for n, bleu in enumerate([8.0, 7.0, 7.0], 1)
     ]
-    run.write_metrics(lines)  # type: ignore[arg-type]
+    run.write_metrics(lines)
     assert run.limit_while_learning() == field
 
 
@@ -623,9 +599,7 @@ def test_a_run_that_has_met_its_goal_at_the_last_update_has_no_limit_to_raise(
     ("losses", "field"),
     [([3.0, 2.99, 2.98], "training.patience"), ([3.0, 2.98, 2.99], ""), ([3.0, 3.1, 3.2], "")],
 )
-def test_patience_that_ended_training_is_named_if_the_loss_still_fell(
-    losses: list[float], field: str, tmp_path: Path
-) -> None:
+def test_patience_that_ended_training_is_named_if_the_loss_still_fell(losses, field, tmp_path):
     run = RunFolder(tmp_path)
     changes = ["training.max_updates=null", "training.patience=2", "training.best=bleu"]
     run.write_config(load_config("sample.yaml", changes))
@@ -633,15 +607,15 @@ def test_patience_that_ended_training_is_named_if_the_loss_still_fell(
         {**VALIDATION, "update": n, "loss": loss, "bleu": 9.0 - n}
         for n, loss in enumerate(losses, 1)
     ]
-    run.write_metrics(lines)  # type: ignore[arg-type]
+    run.write_metrics(lines)
     assert run.limit_while_learning() == field
 
 
-def test_chrf_selects_weights_where_bleu_cannot_score_the_language(tmp_path: Path) -> None:
+def test_chrf_selects_weights_where_bleu_cannot_score_the_language(tmp_path):
     run = RunFolder(tmp_path)
     run.write_config(Config())
     lines = [{**VALIDATION, "update": n, "bleu": 9.0 - n, "chrf": 20.0 + n} for n in (1, 2)]
-    run.write_metrics(lines)  # type: ignore[arg-type]
+    run.write_metrics(lines)
     best = run.best_validation(run.read_metrics())
     assert best
     assert (best["update"], score_of(best)) == (2, "chrF 22.00")

@@ -23,13 +23,11 @@ from nmt.training.console import _REPORT_MINUTES, ProgressBar, duration, show_va
         (6000, "100.0 h"),
     ],
 )
-def test_durations_are_shown_in_a_suitable_unit(minutes: float, expected: str) -> None:
+def test_durations_are_shown_in_a_suitable_unit(minutes, expected):
     assert duration(minutes) == expected
 
 
-def test_with_a_time_limit_progress_is_shown_in_minutes_up_to_the_limit(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_with_a_time_limit_progress_is_shown_in_minutes_up_to_the_limit(capsys):
     settings = TrainingConfig(max_minutes=5)
     progress = Progress()
     shown = []
@@ -48,7 +46,7 @@ def test_with_a_time_limit_progress_is_shown_in_minutes_up_to_the_limit(
     assert "update 40" in shown[-1]
 
 
-def test_the_bar_shows_the_limit_that_is_reached_first(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_bar_shows_the_limit_that_is_reached_first(capsys):
     progress = Progress(updates=80, minutes=0.6)  # training was resumed
     with ProgressBar(TrainingConfig(max_minutes=30), progress, last_update=100) as bar:
         assert re.search(r"80%\|\S+ +\| 80/100 updates, 0.6 min", capsys.readouterr().err)
@@ -58,9 +56,7 @@ def test_the_bar_shows_the_limit_that_is_reached_first(capsys: pytest.CaptureFix
         assert re.search(r"90%\|\S+ +\| 27.0/30 min", capsys.readouterr().err)
 
 
-def test_with_a_time_limit_a_log_file_gets_a_line_every_half_minute(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_with_a_time_limit_a_log_file_gets_a_line_every_half_minute(monkeypatch, capsys):
     now, progress = 1000.0, Progress()
     monkeypatch.setattr("tqdm.std.time", lambda: now)
     with ProgressBar(TrainingConfig(max_minutes=5), progress, last_update=100_000) as bar:
@@ -70,11 +66,11 @@ def test_with_a_time_limit_a_log_file_gets_a_line_every_half_minute(
             bar.advance(progress)
     written = capsys.readouterr().err.splitlines()
     assert [line.rpartition("| ")[2] for line in written][:4] == [
-        *("0.0/5 min", "0.5/5 min", "1.0/5 min", "1.5/5 min"),
+        *("0.0/5 min", "0.5/5 min", "1.0/5 min", "1.5/5 min")
     ]
 
 
-def test_without_a_time_limit_updates_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_time_limit_updates_are_counted(capsys):
     progress = Progress(updates=7)  # training was resumed
     with ProgressBar(TrainingConfig(), progress, last_update=100) as bar:
         for _ in range(3):
@@ -87,9 +83,7 @@ def test_without_a_time_limit_updates_are_counted(capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.parametrize(("seconds", "rate"), [(0.5, "2.00 updates/s"), (2, "2.00s/update]")])
-def test_a_slow_rate_is_shown_per_update(
-    seconds: float, rate: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_slow_rate_is_shown_per_update(seconds, rate, monkeypatch, capsys):
     now = 1000.0
     monkeypatch.setattr("tqdm.std.time", lambda: now)
     progress = Progress()
@@ -101,9 +95,7 @@ def test_a_slow_rate_is_shown_per_update(
     assert rate in capsys.readouterr().err
 
 
-def test_the_speed_is_that_of_the_last_half_minute_without_validations(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_speed_is_that_of_the_last_half_minute_without_validations(capsys):
     progress = Progress(tokens=5000)  # training was resumed
     with ProgressBar(TrainingConfig(), progress, last_update=100) as bar:
         for seconds, tokens in [(60, 60_000), (15, 30_000), (20, 40_000)]:
@@ -128,11 +120,9 @@ def test_the_speed_is_that_of_the_last_half_minute_without_validations(
         ({"patience": 3}, "in 9 min, or earlier"),
     ],
 )
-def test_the_remaining_time_follows_from_the_speed_so_far(
-    settings: dict[str, float], expected: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_remaining_time_follows_from_the_speed_so_far(settings, expected, capsys):
     progress = Progress(updates=100, minutes=7.0)  # training was resumed
-    with ProgressBar(TrainingConfig(**settings), progress, last_update=120) as bar:  # type: ignore[arg-type]
+    with ProgressBar(TrainingConfig(**settings), progress, last_update=120) as bar:
         progress.updates, progress.minutes = 101, 7.1
         bar.advance(progress)
         assert not capsys.readouterr().out  # too early for an estimate
@@ -144,9 +134,7 @@ def test_the_remaining_time_follows_from_the_speed_so_far(
     assert not capsys.readouterr().out  # told once
 
 
-def test_a_slow_run_is_told_its_hours_and_a_finished_one_nothing(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_slow_run_is_told_its_hours_and_a_finished_one_nothing(capsys):
     progress = Progress()
     with ProgressBar(TrainingConfig(), progress, last_update=3) as bar:
         progress.updates, progress.minutes = 1, 150.0
@@ -157,9 +145,7 @@ def test_a_slow_run_is_told_its_hours_and_a_finished_one_nothing(
     assert not capsys.readouterr().out
 
 
-def test_the_estimate_follows_the_latest_speed_and_includes_validations(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_estimate_follows_the_latest_speed_and_includes_validations(capsys):
     progress = Progress()
     with ProgressBar(TrainingConfig(), progress, last_update=50) as bar:
         for _ in range(10):  # one update a minute, then two
@@ -176,7 +162,7 @@ def test_the_estimate_follows_the_latest_speed_and_includes_validations(
     assert "training will finish in 20 min\n" in capsys.readouterr().out
 
 
-def test_the_bar_follows_the_number_of_updates() -> None:
+def test_the_bar_follows_the_number_of_updates():
     progress = Progress()
     with ProgressBar(TrainingConfig(), progress, last_update=3) as bar:
         bar.expect(4)
@@ -185,7 +171,7 @@ def test_the_bar_follows_the_number_of_updates() -> None:
         assert (bar._bar.n, bar._bar.total) == (4, 4)
 
 
-def test_a_report_is_due_a_while_after_the_last_one() -> None:
+def test_a_report_is_due_a_while_after_the_last_one():
     progress = Progress(minutes=7.0)  # training was resumed
     with ProgressBar(TrainingConfig(), progress, last_update=100) as bar:
         assert not bar.wants_report(progress)
@@ -196,10 +182,8 @@ def test_a_report_is_due_a_while_after_the_last_one() -> None:
 
 
 @pytest.mark.parametrize(("best", "ending"), [(True, "BLEU 12.35 (best)"), (False, "BLEU 12.35")])
-def test_a_validation_is_shown_with_its_samples_but_without_their_tags(
-    best: bool, ending: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    data = DataConfig(corpora=({"source": "sample", "tag": "everyday"},))  # type: ignore[arg-type]
+def test_a_validation_is_shown_with_its_samples_but_without_their_tags(best, ending, capsys):
+    data = DataConfig(corpora=({"source": "sample", "tag": "everyday"},))
     line: Validation = {
         "update": 1000,
         "epoch": 2,

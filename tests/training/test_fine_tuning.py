@@ -50,8 +50,8 @@ def text(prepared: PreparedData) -> list[str]:
 
 
 def test_vocabularies_and_model_come_from_the_run_and_the_rest_from_the_configuration(
-    trained_run: RunFolder, given: Config
-) -> None:
+    trained_run, given
+):
     config = config_from(trained_run, "best", given, ["training.epochs=1"])
     former = trained_run.config
     assert config.model == former.model
@@ -64,9 +64,7 @@ def test_vocabularies_and_model_come_from_the_run_and_the_rest_from_the_configur
         assert (run.data / name).read_bytes() == (trained_run.data / name).read_bytes()
 
 
-def test_decoding_is_that_of_the_run_unless_the_file_sets_it(
-    trained_run: RunFolder, given: Config
-) -> None:
+def test_decoding_is_that_of_the_run_unless_the_file_sets_it(trained_run, given):
     Path("terms.tsv").write_text("sings\tsingt\n")
     former = RunFolder(Path(shutil.copytree(trained_run.path, "former")))
     changes = ["decoding.length_penalty=1.5", "decoding.glossary=terms.tsv"]
@@ -79,16 +77,14 @@ def test_decoding_is_that_of_the_run_unless_the_file_sets_it(
     assert config_from(former, "best", given, []).decoding == given.decoding
 
 
-def test_dropout_and_a_peak_lower_than_the_default_are_kept(
-    trained_run: RunFolder, given: Config
-) -> None:
+def test_dropout_and_a_peak_lower_than_the_default_are_kept(trained_run, given):
     low = override_config(given, ["training.learning_rate=1e-4"], "low")
     config = config_from(trained_run, "best", low, ["model.dropout=0.3"])
     assert config.training.learning_rate == 1e-4
     assert train(config, "new").config.model.dropout == 0.3
 
 
-def test_training_starts_from_the_runs_weights(trained_run: RunFolder, given: Config) -> None:
+def test_training_starts_from_the_runs_weights(trained_run, given):
     config = config_from(trained_run, "last", given, ["training.learning_rate=1e-9"])
     assert config.training.learning_rate == 1e-9
     trained = load_file(train(config, "new").weights("last"))
@@ -96,9 +92,7 @@ def test_training_starts_from_the_runs_weights(trained_run: RunFolder, given: Co
         torch.testing.assert_close(trained[name], weight, atol=1e-6, rtol=0)
 
 
-def test_a_fine_tuned_run_lists_the_corpora_of_all_runs_before_it(
-    trained_run: RunFolder, given: Config
-) -> None:
+def test_a_fine_tuned_run_lists_the_corpora_of_all_runs_before_it(trained_run, given):
     copy = RunFolder(Path(shutil.copytree(trained_run.path, "first")))
     report = json.loads((copy.data / "report.json").read_bytes())
     report["corpora"][0] |= {"name": "news", "licence": "CC BY-NC 4.0"}
@@ -118,7 +112,7 @@ def test_a_fine_tuned_run_lists_the_corpora_of_all_runs_before_it(
     ) in model_card(third, "best", "")
 
 
-def test_a_fine_tuned_run_records_its_command(trained_run: RunFolder, given: Config) -> None:
+def test_a_fine_tuned_run_records_its_command(trained_run, given):
     run = train(config_from(trained_run, "last", given, [], mix=0.3), "new")
     # As resuming does.
     run.write_config(load_config(run.path / "config.yaml", ["training.epochs=9"]))
@@ -129,7 +123,7 @@ def test_a_fine_tuned_run_records_its_command(trained_run: RunFolder, given: Con
     assert f"\nnmt train {options} --config" in card
 
 
-def test_all_overrides_are_recorded(trained_run: RunFolder, given: Config) -> None:
+def test_all_overrides_are_recorded(trained_run, given):
     changed = override_config(given, ["training.warmup_updates=7"], "test")
     config = config_from(trained_run, "best", changed, ["data.path=new.tsv", "training.epochs=9"])
     changes = ("training.warmup_updates=7", "data.path=new.tsv", "training.epochs=9")
@@ -137,9 +131,7 @@ def test_all_overrides_are_recorded(trained_run: RunFolder, given: Config) -> No
     assert config.origin.fine_tuning == f"--from {trained_run.path}"
 
 
-def test_without_a_configuration_training_continues_with_the_runs_corpus(
-    trained_run: RunFolder,
-) -> None:
+def test_without_a_configuration_training_continues_with_the_runs_corpus(trained_run):
     config = config_from(trained_run, "best", None, [])
     assert config.data == trained_run.config.data
     prepared = prepare(config, Path("data"))
@@ -147,9 +139,7 @@ def test_without_a_configuration_training_continues_with_the_runs_corpus(
         assert prepared.examples(split) == trained_run.examples(split)
 
 
-def test_mix_adds_the_runs_corpus_without_its_held_out_pairs(
-    trained_run: RunFolder, given: Config
-) -> None:
+def test_mix_adds_the_runs_corpus_without_its_held_out_pairs(trained_run, given):
     config = config_from(trained_run, "best", given, [], mix=0.3)
     prepared = prepare(config, Path("data"))
     assert prepared.mixing_weights
@@ -161,9 +151,7 @@ def test_mix_adds_the_runs_corpus_without_its_held_out_pairs(
     assert not any(e.source in former for e in prepared.examples("test"))
 
 
-def test_training_only_on_the_runs_held_out_pairs_is_refused(
-    trained_run: RunFolder, tmp_path: Path
-) -> None:
+def test_training_only_on_the_runs_held_out_pairs_is_refused(trained_run, tmp_path):
     path = tmp_path / "held.tsv"
     pairs = [f"{e.source}\t{e.reference}\n" for e in trained_run.examples("test")]
     path.write_text("".join(pairs), encoding="utf-8")
@@ -175,8 +163,8 @@ def test_training_only_on_the_runs_held_out_pairs_is_refused(
 
 
 def test_held_out_sentences_of_a_run_with_disjoint_splits_stay_out_on_both_sides(
-    trained_run: RunFolder, given: Config, tmp_path: Path
-) -> None:
+    trained_run, given, tmp_path
+):
     former = RunFolder(Path(shutil.copytree(trained_run.path, "former")))
     former.write_config(override_config(former.config, ["data.disjoint_splits=true"], "former"))
     held_out = {e.reference for split in ("validation", "test") for e in former.examples(split)}
@@ -193,9 +181,7 @@ def test_held_out_sentences_of_a_run_with_disjoint_splits_stay_out_on_both_sides
     assert found[0] == 0 < found[1]
 
 
-def test_damaged_or_missing_held_out_pairs_of_a_run_are_refused(
-    trained_run: RunFolder, given: Config
-) -> None:
+def test_damaged_or_missing_held_out_pairs_of_a_run_are_refused(trained_run, given):
     """Otherwise, they could be trained on."""
     second = train(config_from(trained_run, "best", given, []), "second")
     for name, problem in (("test.jsonl", "checksum"), ("kept_out.jsonl", "missing")):
@@ -209,9 +195,7 @@ def test_damaged_or_missing_held_out_pairs_of_a_run_are_refused(
             train(config_from(copy, "best", given, []), "third")
 
 
-def test_mix_keeps_the_held_out_pairs_of_all_runs_before_it(
-    trained_run: RunFolder, given: Config, tmp_path: Path
-) -> None:
+def test_mix_keeps_the_held_out_pairs_of_all_runs_before_it(trained_run, given, tmp_path):
     second = train(config_from(trained_run, "best", given, [], mix=0.3), "second")
     lines = (tmp_path / "other.tsv").read_text(encoding="utf-8").replace(" Anna.", " Ben.")
     (tmp_path / "third.tsv").write_text(lines, encoding="utf-8")
@@ -222,9 +206,7 @@ def test_mix_keeps_the_held_out_pairs_of_all_runs_before_it(
     assert trained_on & former == former - held_out
 
 
-def test_a_corpus_that_several_runs_were_trained_on_is_listed_once(
-    trained_run: RunFolder, given: Config
-) -> None:
+def test_a_corpus_that_several_runs_were_trained_on_is_listed_once(trained_run, given):
     second = train(config_from(trained_run, "best", given, []), "second")
     path = second.data / "report.json"
     report = json.loads(path.read_bytes())
@@ -236,9 +218,7 @@ def test_a_corpus_that_several_runs_were_trained_on_is_listed_once(
     assert ParentRunData(second.data, second.config.data).corpora() == [new, old, older]
 
 
-def test_overrides_of_the_new_corpus_can_be_combined_with_mix(
-    trained_run: RunFolder, given: Config, tmp_path: Path
-) -> None:
+def test_overrides_of_the_new_corpus_can_be_combined_with_mix(trained_run, given, tmp_path):
     copy = Path(shutil.copy(tmp_path / "other.tsv", tmp_path / "a=b.tsv"))
     config = config_from(trained_run, "best", given, [f"data.path={copy}"], mix=0.3)
     assert [part.path for part in config.data.corpora] == [copy, trained_run.config.data.path]
@@ -246,17 +226,15 @@ def test_overrides_of_the_new_corpus_can_be_combined_with_mix(
 
 
 def test_the_fit_of_the_vocabulary_is_reported_before_training(
-    trained_run: RunFolder, given: Config, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+    trained_run, given, tmp_path, capsys
+):
     train(config_from(trained_run, "best", given, []), "new")
     message = capsys.readouterr().out
     assert f"vocabulary of    {trained_run.path}" in message
     assert message.index("tokens per word") < message.index("parameters")
 
 
-def test_a_vocabulary_with_low_coverage_is_refused(
-    trained_run: RunFolder, given: Config, tmp_path: Path
-) -> None:
+def test_a_vocabulary_with_low_coverage_is_refused(trained_run, given, tmp_path):
     corpus = tmp_path / "greek.tsv"
     pairs = [f"{s}\t{t}\n".translate({ord("n"): "ν", ord("a"): "α"}) for s, t in toy_pairs()]
     corpus.write_text("".join(pairs), encoding="utf-8")
@@ -279,18 +257,14 @@ def test_a_vocabulary_with_low_coverage_is_refused(
         ("tokenizer.run=null", "`training.initial_weights` needs `tokenizer.run`"),
     ],
 )
-def test_settings_that_do_not_fit_the_run_are_refused(
-    trained_run: RunFolder, given: Config, override: str, named: str
-) -> None:
+def test_settings_that_do_not_fit_the_run_are_refused(trained_run, given, override, named):
     with pytest.raises(UserError, match=r"^[^\n]*$") as caught:
         train(config_from(trained_run, "best", given, [override]), "new")
     assert named in str(caught.value)
     assert not Path("new").exists()
 
 
-def test_weights_and_vocabulary_of_different_runs_are_refused(
-    trained_run: RunFolder, toy_config: MakeConfig, given: Config
-) -> None:
+def test_weights_and_vocabulary_of_different_runs_are_refused(trained_run, toy_config, given):
     size = {"vocabulary_size": trained_run.config.tokenizer.vocabulary_size}
     data = {"path": str(given.data.path)}
     train(toy_config(data=data, tokenizer=size, training={"max_updates": 1}), "other")
@@ -309,9 +283,7 @@ def test_weights_and_vocabulary_of_different_runs_are_refused(
         ({}, None),
     ],
 )
-def test_a_configuration_for_other_languages_is_refused(
-    trained_run: RunFolder, languages: dict[str, str], field: str | None
-) -> None:
+def test_a_configuration_for_other_languages_is_refused(trained_run, languages, field):
     Path("mine.yaml").write_text(yaml.safe_dump({"data": {"source": "sample"} | languages}))
     refused = pytest.raises(UserError, match=rf"^mine\.yaml: data\.{field}")
     with refused if field else nullcontext():
@@ -319,21 +291,19 @@ def test_a_configuration_for_other_languages_is_refused(
 
 
 @pytest.mark.parametrize("override", ["data.source=sample", "data.source_language=de"])
-def test_an_override_that_does_not_fit_is_reported_with_the_run(
-    trained_run: RunFolder, given: Config, override: str
-) -> None:
+def test_an_override_that_does_not_fit_is_reported_with_the_run(trained_run, given, override):
     with pytest.raises(UserError, match=f"^--from {re.escape(str(trained_run.path))} with --set: "):
         config_from(trained_run, "best", given, [override])
 
 
-def test_missing_weights_are_named(trained_run: RunFolder) -> None:
+def test_missing_weights_are_named(trained_run):
     missing = trained_run.weights("checkpoint_average")
     with pytest.raises(UserError, match=f"^{re.escape(str(missing))}: "):
         config_from(trained_run, "checkpoint_average", None, [])
 
 
 @pytest.mark.parametrize("part", ["encoder", "decoder", "embeddings"])
-def test_frozen_parts_keep_their_weights(trained_run: RunFolder, given: Config, part: str) -> None:
+def test_frozen_parts_keep_their_weights(trained_run, given, part):
     config = config_from(trained_run, "best", given, [f"training.freeze=[{part}]"])
     trained = load_file(train(config, "new").weights("last"))
     before = load_file(trained_run.weights("best"))
@@ -342,9 +312,7 @@ def test_frozen_parts_keep_their_weights(trained_run: RunFolder, given: Config, 
     assert kept == {name for name in before if name.startswith(names)}
 
 
-def test_resuming_needs_no_initial_weights_and_is_exact(
-    trained_run: RunFolder, given: Config, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_resuming_needs_no_initial_weights_and_is_exact(trained_run, given, monkeypatch):
     config = config_from(trained_run, "best", given, ["training.freeze=[encoder]"], mix=0.5)
     whole = train(config, "whole")
     update = TrainingState.update
@@ -367,12 +335,9 @@ def test_resuming_needs_no_initial_weights_and_is_exact(
 
 
 @pytest.mark.parametrize(
-    ("weights", "expected"),
-    [([6, 2], [0.3, 0.1, 0.6]), ([None], [0.4, 0.6]), ([None, None], None)],
+    ("weights", "expected"), [([6, 2], [0.3, 0.1, 0.6]), ([None], [0.4, 0.6]), ([None, None], None)]
 )
-def test_corpora_keep_their_ratio_when_mixed(
-    trained_run: RunFolder, weights: list[float | None], expected: list[float] | None
-) -> None:
+def test_corpora_keep_their_ratio_when_mixed(trained_run, weights, expected):
     parts = [{"source": "sample", "name": str(n), "weight": w} for n, w in enumerate(weights)]
     temperature = 1.0 if all(weights) else 5.0  # the field is for corpora without weights
     new = Config.model_validate({"data": {"corpora": parts, "mixing_temperature": temperature}})
@@ -405,25 +370,21 @@ def run_with_corpora(
     ("temperature", "expected"), [(1, [0.5, 0.1, 0.4]), (2, [0.5, 0.17, 0.33])]
 )
 def test_a_runs_corpora_without_weights_are_mixed_according_to_their_size(
-    trained_run: RunFolder, given: Config, temperature: float, expected: list[float]
-) -> None:
+    trained_run, given, temperature, expected
+):
     run = run_with_corpora(trained_run, [1000, 4000], mixing_temperature=temperature)
     data = config_from(run, "best", given, [], mix=0.5).data
     assert [part.weight for part in data.corpora] == pytest.approx(expected, abs=0.005)
     assert data.mixing_temperature == 1.0
 
 
-def test_a_report_that_does_not_list_the_runs_corpora_is_refused(
-    trained_run: RunFolder, given: Config
-) -> None:
+def test_a_report_that_does_not_list_the_runs_corpora_is_refused(trained_run, given):
     run = run_with_corpora(trained_run, [1000])
     with pytest.raises(UserError, match=r"report\.json: "):
         config_from(run, "best", given, [], mix=0.5)
 
 
-def test_mixed_corpora_pass_the_stricter_filters_of_both(
-    trained_run: RunFolder, given: Config
-) -> None:
+def test_mixed_corpora_pass_the_stricter_filters_of_both(trained_run, given):
     run = run_with_corpora(
         trained_run, [9], 1, max_ratio=3, min_letters=0.5, drop_copies=True, max_words=20
     )
@@ -437,9 +398,7 @@ def test_mixed_corpora_pass_the_stricter_filters_of_both(
     assert config_from(run, "best", new, []).data.max_ratio == 5  # without the run's corpus
 
 
-def test_tags_that_the_run_lacks_or_has_in_another_place_are_refused(
-    trained_run: RunFolder, given: Config
-) -> None:
+def test_tags_that_the_run_lacks_or_has_in_another_place_are_refused(trained_run, given):
     def tagged(*tags: str, run: Path | None = None) -> Config:
         tree = given.model_dump(mode="json")
         del tree["data"]["path"], tree["data"]["source"]
@@ -457,9 +416,7 @@ def test_tags_that_the_run_lacks_or_has_in_another_place_are_refused(
         ParentRunData.open(tagged("news", run=former))
 
 
-def test_the_runs_known_words_stay_known(
-    toy_config: MakeConfig, given: Config, tmp_path: Path
-) -> None:
+def test_the_runs_known_words_stay_known(toy_config, given, tmp_path):
     former = train(toy_config(data={"placeholders": "all"}, training={"epochs": 1}), "former")
     lines = [f"Zoe {n} sings.\tZoe {n} singt.\n" for n in "abcdefghijklmnopqrstuvwxyz" * 2]
     corpus = tmp_path / "zoe.tsv"
@@ -471,8 +428,8 @@ def test_the_runs_known_words_stay_known(
 
 
 def test_capitals_of_the_run_are_restored_where_the_new_corpus_has_none(
-    toy_config: MakeConfig, given: Config, tmp_path: Path
-) -> None:
+    toy_config, given, tmp_path
+):
     def corpus(name: str, *names: str) -> str:
         pairs = [f"{n} {i} sings.\tda singt {n} {i}.\n" for n in names for i in range(60)]
         (tmp_path / name).write_text("".join(pairs), encoding="utf-8")
@@ -489,7 +446,7 @@ def test_capitals_of_the_run_are_restored_where_the_new_corpus_has_none(
     )
 
 
-def test_frozen_embeddings_include_separate_ones_of_the_target() -> None:
+def test_frozen_embeddings_include_separate_ones_of_the_target():
     sizes = {"d_model": 8, "heads": 2, "d_ff": 8, "encoder_layers": 1, "decoder_layers": 1}
     model = Transformer(ModelConfig(tie="none", **sizes), 20, 20)
     freeze(model, ("embeddings",))
@@ -497,9 +454,7 @@ def test_frozen_embeddings_include_separate_ones_of_the_target() -> None:
     assert frozen == {"source_embedding.tokens.weight", "target_embedding.tokens.weight"}
 
 
-def test_a_run_that_was_trained_again_with_more_words_passes_them_on(
-    toy_config: MakeConfig, given: Config, tmp_path: Path
-) -> None:
+def test_a_run_that_was_trained_again_with_more_words_passes_them_on(toy_config, given, tmp_path):
     """Its vocabulary, which comes from a third run, and its held-out pairs stay the same."""
     data = {"placeholders": "all", "min_coverage": 0.0}
     first = train(toy_config(data=data, training={"epochs": 1}), "first")
@@ -527,9 +482,7 @@ def test_a_run_that_was_trained_again_with_more_words_passes_them_on(
         prepare(third, Path("new"), run_data=run.data)
 
 
-def test_data_prepared_with_another_run_of_the_same_name_is_prepared_again(
-    toy_config: MakeConfig, given: Config
-) -> None:
+def test_data_prepared_with_another_run_of_the_same_name_is_prepared_again(toy_config, given):
     fingerprints, vocabularies = [], []
     for size in (90, 100):
         config = toy_config(tokenizer={"vocabulary_size": size}, training={"epochs": 1})

@@ -34,7 +34,6 @@ from nmt.training.train import train
 from nmt.training.validation import Validator
 from tests.trainers import make_trainer, resumed
 
-MakeConfig = Callable[..., Config]
 pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
 
@@ -96,7 +95,7 @@ def assert_same_training(one: str, other: str) -> None:
     assert _without_time(one) == _without_time(other)
 
 
-def test_training_learns_the_toy_corpus(trained_run: RunFolder) -> None:
+def test_training_learns_the_toy_corpus(trained_run):
     first, *_, last = trained_run.read_metrics()
     assert last["bleu"] > 60
     assert last["loss"] < first["loss"]
@@ -107,23 +106,19 @@ def test_training_learns_the_toy_corpus(trained_run: RunFolder) -> None:
     assert first["samples"][0].keys() == {"source", "reference", "translation"}
 
 
-def test_samples_are_translations_of_different_sentences(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_samples_are_translations_of_different_sentences(toy_config, monkeypatch):
     trainer = make_trainer(toy_config(training={"max_updates": 1}))
     first, *others = trainer.validator.examples
     monkeypatch.setattr(trainer.validator, "examples", [first, first, first, *others[2:]])
-
     samples = trainer.validator._samples(["one", "two", "three", *(e.source for e in others[2:])])
-
     sources = [first.source, *(e.source for e in others[2:4])]
     assert [sample["source"] for sample in samples] == sources
     assert samples[0]["translation"] == "one"
 
 
 def test_training_loss_is_the_mean_over_all_tokens_since_the_last_validation(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    toy_config, monkeypatch
+):
     """Without smoothing, it is the mean of the losses of the updates, weighted by their tokens."""
     settings = {"label_smoothing": 0.0, "max_updates": 5, "validate_updates": 2, "accumulate": 2}
     trainer = make_trainer(toy_config(training=settings))
@@ -145,14 +140,14 @@ def test_training_loss_is_the_mean_over_all_tokens_since_the_last_validation(
         assert 0 < line["train_accuracy"] < 1
 
 
-def test_the_recorded_learning_rate_is_that_of_the_optimizer(toy_config: MakeConfig) -> None:
+def test_the_recorded_learning_rate_is_that_of_the_optimizer(toy_config):
     trainer = make_trainer(toy_config(training={"max_updates": 3}))
     trainer.run()
     [group] = trainer.state.optimizer.param_groups
     assert trainer.folder.read_metrics()[-1]["learning_rate"] == group["lr"] > 0
 
 
-def test_the_cosine_schedule_ends_at_zero_with_the_last_update(toy_config: MakeConfig) -> None:
+def test_the_cosine_schedule_ends_at_zero_with_the_last_update(toy_config):
     settings = {"schedule": "cosine", "warmup_updates": 1, "max_updates": 3, "validate_updates": 1}
     trainer = make_trainer(toy_config(training=settings))
     trainer.run()
@@ -161,9 +156,7 @@ def test_the_cosine_schedule_ends_at_zero_with_the_last_update(toy_config: MakeC
     assert rates == pytest.approx([peak, peak / 2, 0])
 
 
-def test_the_cosine_schedule_follows_the_length_of_the_epochs(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_cosine_schedule_follows_the_length_of_the_epochs(toy_config, monkeypatch):
     settings = {"schedule": "cosine", "warmup_updates": 1, "epochs": 3, "validate_updates": 1}
     trainer = make_trainer(toy_config(training=settings))
     epoch = trainer.plan.epoch
@@ -178,14 +171,14 @@ def test_the_cosine_schedule_follows_the_length_of_the_epochs(
     assert rates[-1] == 0
 
 
-def test_weights_depend_only_on_the_seed(toy_config: MakeConfig) -> None:
+def test_weights_depend_only_on_the_seed(toy_config):
     for folder, seed in (("a", 1), ("b", 1), ("c", 2)):
         train(toy_config(training={"seed": seed, "max_updates": 3}), Path(folder))
     assert_same(saved("a"), saved("b"))
     assert not torch.equal(saved("a")["output.weight"], saved("c")["output.weight"])
 
 
-def test_r_drop_affects_training(toy_config: MakeConfig) -> None:
+def test_r_drop_affects_training(toy_config):
     """Two runs, with R-Drop weighted nearly zero and fully, learn different weights."""
     for folder, r_drop in (("a", 1e-9), ("b", 1.0)):
         settings = {"max_updates": 3, "r_drop": r_drop, "precision": "float32"}
@@ -206,7 +199,7 @@ RESUMABLE = {
 
 
 @pytest.mark.parametrize("name", RESUMABLE)
-def test_resuming_is_exact(toy_config: MakeConfig, name: str) -> None:
+def test_resuming_is_exact(toy_config, name):
     sections = {section: dict(fields) for section, fields in RESUMABLE[name].items()}
     sections.setdefault("training", {}).update(epochs=3)
     config = toy_config(**sections)
@@ -219,14 +212,12 @@ def test_resuming_is_exact(toy_config: MakeConfig, name: str) -> None:
 
 
 @pytest.mark.usefixtures("two_threads")
-def test_resuming_is_exact_with_several_threads(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_resuming_is_exact_with_several_threads(toy_config, monkeypatch):
     monkeypatch.setattr(backward, "_LEAST_TOKENS", 1)
     test_resuming_is_exact(toy_config, "average")
 
 
-def test_prefetched_batches_on_a_gpu_equal_those_on_a_cpu(toy_config: MakeConfig) -> None:
+def test_prefetched_batches_on_a_gpu_equal_those_on_a_cpu(toy_config):
     sampled = toy_config(
         tokenizer={"subword_regularization": 0.3}, training={"epochs": 3, "accumulate": 2}
     )
@@ -253,7 +244,7 @@ def _without_time(folder: str) -> list[dict[str, object]]:
     return [{k: v for k, v in line.items() if k != "minutes"} for line in lines]
 
 
-def test_resuming_after_kill_9_is_exact(toy_config: MakeConfig) -> None:
+def test_resuming_after_kill_9_is_exact(toy_config):
     config = toy_config(training={"epochs": 8, "checkpoint_updates": 5, "average_decay": 0.9})
     train(config, Path("whole"))
     Path("config.yaml").write_text(dump_config(config))
@@ -268,9 +259,7 @@ def test_resuming_after_kill_9_is_exact(toy_config: MakeConfig) -> None:
     assert_same_training("whole", "killed")
 
 
-def test_ctrl_c_during_the_first_checkpoint_stops_after_the_first_update(
-    toy_config: MakeConfig, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_ctrl_c_during_the_first_checkpoint_stops_after_the_first_update(toy_config, capsys):
     with stopping(Trainer, "_save", in_update(1), KeyboardInterrupt):
         train(toy_config(training={"max_updates": 3}), Path("run"))
     printed = capsys.readouterr().out
@@ -278,9 +267,7 @@ def test_ctrl_c_during_the_first_checkpoint_stops_after_the_first_update(
     assert "\n  nmt train --resume --run run\n" in printed
 
 
-def test_ctrl_c_during_the_last_checkpoint_stops_before_the_model_is_converted(
-    toy_config: MakeConfig,
-) -> None:
+def test_ctrl_c_during_the_last_checkpoint_stops_before_the_model_is_converted(toy_config):
     config = toy_config(training={"max_updates": 2})
     with stopping(Trainer, "_save", lambda each: each.progress.finished, KeyboardInterrupt):
         train(config, Path("run"))
@@ -289,9 +276,7 @@ def test_ctrl_c_during_the_last_checkpoint_stops_before_the_model_is_converted(
     assert list(Path("run/ctranslate2").glob("*/model.bin"))
 
 
-def test_what_is_trained_is_announced(
-    toy_config: MakeConfig, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_trained_is_announced(toy_config, capsys):
     trainer = make_trainer(toy_config(training={"epochs": 1, "accumulate": 4}))
     parameters = sum(each.numel() for each in trainer.state.model.parameters())
     trainer.run()
@@ -301,7 +286,7 @@ def test_what_is_trained_is_announced(
     assert capsys.readouterr().out.startswith(announced)
 
 
-def test_a_validation_is_logged_with_the_minutes_of_training(toy_config: MakeConfig) -> None:
+def test_a_validation_is_logged_with_the_minutes_of_training(toy_config):
     begin = time.monotonic()
     trainer = make_trainer(toy_config(training={"max_updates": 1}))
     trainer._started -= 60 * 1.2345
@@ -312,9 +297,7 @@ def test_a_validation_is_logged_with_the_minutes_of_training(toy_config: MakeCon
     assert line["minutes"] == round(line["minutes"], 3)
 
 
-def test_a_finished_run_is_unchanged(
-    toy_config: MakeConfig, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_finished_run_is_unchanged(toy_config, capsys):
     trainer = make_trainer(toy_config(training={"max_updates": 2}))
     assert trainer.run()
     assert not resumed(trainer).run()
@@ -325,13 +308,13 @@ def test_a_finished_run_is_unchanged(
     assert "training.max_updates 2" in capsys.readouterr().out
 
 
-def test_training_continues_with_a_raised_limit(toy_config: MakeConfig) -> None:
+def test_training_continues_with_a_raised_limit(toy_config):
     train(toy_config(training={"max_updates": 2}), Path("run"))
     train(toy_config(training={"max_updates": 4}), Path("run"), resume=True)
     assert updates_of("run")[-1] == RunFolder(Path("run")).config.training.max_updates == 4
 
 
-def test_an_existing_run_or_one_in_training_is_refused(toy_config: MakeConfig) -> None:
+def test_an_existing_run_or_one_in_training_is_refused(toy_config):
     config, run = toy_config(training={"max_updates": 2}), RunFolder(Path("run"))
     # Another process has locked the folder, but not written to it yet.
     with run.held(), pytest.raises(UserError, match="another process"):
@@ -345,8 +328,8 @@ def test_an_existing_run_or_one_in_training_is_refused(toy_config: MakeConfig) -
 
 
 def test_resuming_with_a_changed_corpus_is_refused_and_keeps_the_prepared_data(
-    toy_config: MakeConfig, toy_corpus: Path
-) -> None:
+    toy_config, toy_corpus
+):
     corpus = Path(shutil.copy(toy_corpus, "corpus.tsv"))
     settings = {"data": {"path": str(corpus)}, "training": {"max_updates": 2}}
     train(toy_config(**settings), Path("run"))
@@ -379,9 +362,7 @@ FIXED: list[tuple[str, dict[str, object]]] = [
 ]
 
 
-def test_fields_that_affect_data_or_saved_state_cannot_be_changed_on_resume(
-    toy_config: MakeConfig,
-) -> None:
+def test_fields_that_affect_data_or_saved_state_cannot_be_changed_on_resume(toy_config):
     train(toy_config(training={"max_updates": 2}), Path("run"))
     prepared = sorted(Path("data/prepared").iterdir())
     for section, change in FIXED:
@@ -393,9 +374,7 @@ def test_fields_that_affect_data_or_saved_state_cannot_be_changed_on_resume(
 
 
 @pytest.mark.parametrize(("field", "old", "new"), [("batch_tokens", 300, 200), ("heads", 2, 4)])
-def test_they_may_not_be_edited_in_the_run_either(
-    toy_config: MakeConfig, field: str, old: int, new: int
-) -> None:
+def test_they_may_not_be_edited_in_the_run_either(toy_config, field, old, new):
     train(toy_config(training={"batch_tokens": 300, "max_updates": 1}), Path("run"))
     file = Path("run/config.yaml")
     text = file.read_text(encoding="utf-8")
@@ -406,9 +385,7 @@ def test_they_may_not_be_edited_in_the_run_either(
 
 
 @pytest.mark.parametrize("several", [False, True])
-def test_of_corpora_only_the_paths_may_change(
-    toy_config: MakeConfig, toy_corpus: Path, several: bool
-) -> None:
+def test_of_corpora_only_the_paths_may_change(toy_config, toy_corpus, several):
     def config(updates: int, **fields: object) -> Config:
         tree = toy_config(training={"max_updates": updates}).model_dump(mode="json")
         part = {"source": "tsv", "path": str(toy_corpus), **fields}
@@ -429,7 +406,7 @@ def test_of_corpora_only_the_paths_may_change(
     assert (data.corpora[0] if several else data).path == Path("moved.tsv")
 
 
-def test_resuming_without_a_checkpoint_is_refused(toy_config: MakeConfig) -> None:
+def test_resuming_without_a_checkpoint_is_refused(toy_config):
     config = toy_config(training={"max_updates": 2})
     train(config, Path("run"))
     for checkpoint in Path("run").glob("checkpoint*"):
@@ -440,9 +417,7 @@ def test_resuming_without_a_checkpoint_is_refused(toy_config: MakeConfig) -> Non
 
 @pytest.mark.parametrize("moment", ["train.prepare", "lifecycle.run_files", "first update"])
 @pytest.mark.parametrize("resume", [False, True])
-def test_a_run_killed_at_its_beginning_can_restart(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch, moment: str, resume: bool
-) -> None:
+def test_a_run_killed_at_its_beginning_can_restart(toy_config, monkeypatch, moment, resume):
     config = toy_config(training={"max_updates": 3})
     train(config, Path("whole"))
     if moment == "first update":
@@ -459,9 +434,7 @@ def test_a_run_killed_at_its_beginning_can_restart(
     assert_same(saved("whole"), saved("run"))
 
 
-def test_a_run_killed_while_converting_its_model_converts_it_when_resumed(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_killed_while_converting_its_model_converts_it_when_resumed(toy_config, monkeypatch):
     config = toy_config(training={"max_updates": 2})
     with monkeypatch.context() as patch:
         patch.setattr("nmt.training.train.convert", Mock(side_effect=SystemExit))
@@ -471,9 +444,7 @@ def test_a_run_killed_while_converting_its_model_converts_it_when_resumed(
     assert list(Path("run/ctranslate2").glob("*/model.bin"))
 
 
-def test_an_interruption_while_preparing_shows_how_to_restart(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_interruption_while_preparing_shows_how_to_restart(toy_config, monkeypatch, capsys):
     monkeypatch.setattr("nmt.training.train.prepare", Mock(side_effect=KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         train(toy_config(), Path("a run"))
@@ -481,8 +452,8 @@ def test_an_interruption_while_preparing_shows_how_to_restart(
 
 
 def test_a_failure_before_the_first_checkpoint_deletes_a_new_run_but_not_a_resumed_one(
-    toy_config: MakeConfig, toy_corpus: Path
-) -> None:
+    toy_config, toy_corpus
+):
     config = toy_config(data={"path": "own.tsv"}, training={"max_updates": 2})
     with pytest.raises(UserError, match=r"own\.tsv"):
         train(config, Path("run"))
@@ -495,7 +466,7 @@ def test_a_failure_before_the_first_checkpoint_deletes_a_new_run_but_not_a_resum
     train(config, Path("run"), resume=True)
 
 
-def test_training_stops_when_validations_stop_improving(toy_config: MakeConfig) -> None:
+def test_training_stops_when_validations_stop_improving(toy_config):
     frozen = {"learning_rate": 1e-12, "validate_updates": 1, "patience": 3, "epochs": 9}
     train(toy_config(training=frozen), Path("run"))
     assert updates_of("run") == [1, 2, 3, 4]
@@ -504,11 +475,11 @@ def test_training_stops_when_validations_stop_improving(toy_config: MakeConfig) 
 def measuring(trainer: Trainer, *each: dict[str, float]) -> Iterator[dict[str, float]]:
     """Let validations report these values, one after the other."""
     measures, honest = iter(each), trainer.validator.measure
-    trainer.validator.measure = lambda model: {**honest(model), **next(measures)}  # type: ignore[method-assign, typeddict-item]
+    trainer.validator.measure = lambda model: {**honest(model), **next(measures)}
     return measures
 
 
-def test_a_better_validation_resets_patience(toy_config: MakeConfig) -> None:
+def test_a_better_validation_resets_patience(toy_config):
     """Losses fall in the third validation, so that only the last two are worse in a row."""
     settings = {"best": "loss", "validate_updates": 1, "patience": 2, "max_updates": 6}
     trainer = make_trainer(toy_config(training=settings))
@@ -517,15 +488,13 @@ def test_a_better_validation_resets_patience(toy_config: MakeConfig) -> None:
     assert list(left) == [{"loss": 0.0}]
 
 
-def test_target_bleu_is_refused_in_languages_without_spaces(toy_config: MakeConfig) -> None:
+def test_target_bleu_is_refused_in_languages_without_spaces(toy_config):
     config = toy_config(data={"target_language": "zh"}, training={"target_bleu": 20})
     with pytest.raises(UserError, match=r"training\.target_bleu"):
         train(config, Path("run"))
 
 
-def test_patience_waits_while_the_loss_falls(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_patience_waits_while_the_loss_falls(toy_config, monkeypatch):
     """BLEU is highest in the first validation, and the loss lowest in the fifth."""
     measured = iter([(0.22, 5.5), (0, 5.2), (0, 4.9), (0.2, 4.5), (0, 4.0), (0, 4.0), (0, 4.1)])
     honest = Validator.measure
@@ -541,20 +510,15 @@ def test_patience_waits_while_the_loss_falls(
     assert (trainer.progress.best_update, trainer.progress.updates) == (5, 7)
 
 
-def test_training_stops_after_max_minutes(toy_config: MakeConfig) -> None:
+def test_training_stops_after_max_minutes(toy_config):
     train(toy_config(training={"epochs": 1000, "max_minutes": 0.01}), Path("run"))
     assert RunFolder(Path("run")).read_metrics()[-1]["epoch"] < 1000
 
 
 @pytest.mark.parametrize(("best", "number", "value"), [("loss", 3, 0.0), ("bleu", 4, 90.0)])
 def test_best_weights_are_those_of_the_best_validation(
-    toy_config: MakeConfig,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    best: str,
-    number: int,
-    value: float,
-) -> None:
+    toy_config, monkeypatch, capsys, best, number, value
+):
     """Of five validations, the third has the lowest loss and the fourth the highest BLEU."""
     config = toy_config(training={"best": best, "validate_updates": 1, "max_updates": 5})
     trainer = make_trainer(config)
@@ -578,7 +542,7 @@ def test_best_weights_are_those_of_the_best_validation(
     assert not torch.equal(kept["output.weight"], seen[number]["output.weight"])
 
 
-def test_equal_bleu_is_decided_by_the_loss(toy_config: MakeConfig) -> None:
+def test_equal_bleu_is_decided_by_the_loss(toy_config):
     """BLEU is 0 if no sentence has four words."""
     trainer = make_trainer(toy_config(training={"validate_updates": 1, "patience": 2}))
     losses = (3.0, 4.0, 2.0, 1.0, 1.5, 1.5, 0.5)
@@ -590,9 +554,7 @@ def test_equal_bleu_is_decided_by_the_loss(toy_config: MakeConfig) -> None:
     assert best["update"] == 4
 
 
-def test_a_loss_that_is_not_a_number_stops_training_with_an_error(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_loss_that_is_not_a_number_stops_training_with_an_error(toy_config, monkeypatch):
     monkeypatch.setattr("nmt.training.console._REPORT_MINUTES", 0.0)
     trainer = make_trainer(toy_config())
     with torch.no_grad():
@@ -602,7 +564,7 @@ def test_a_loss_that_is_not_a_number_stops_training_with_an_error(
     assert not trainer.folder.checkpoint.exists()
 
 
-def test_only_the_weights_of_the_last_validations_are_kept(toy_config: MakeConfig) -> None:
+def test_only_the_weights_of_the_last_validations_are_kept(toy_config):
     settings = {"validate_updates": 1, "max_updates": 3}
     run = train(toy_config(training={**settings, "keep_validated": 2}), Path("run"))
     second, third = run.validated()
@@ -614,13 +576,13 @@ def test_only_the_weights_of_the_last_validations_are_kept(toy_config: MakeConfi
     assert not run.validated()
 
 
-def test_averaged_weights_are_saved_and_differ_from_the_last(toy_config: MakeConfig) -> None:
+def test_averaged_weights_are_saved_and_differ_from_the_last(toy_config):
     train(toy_config(training={"average_decay": 0.9}), Path("run"))
     last, averaged = (Path(f"run/{name}.safetensors").read_bytes() for name in ("last", "ema"))
     assert last != averaged
 
 
-def test_validation_measures_the_averaged_weights(toy_config: MakeConfig) -> None:
+def test_validation_measures_the_averaged_weights(toy_config):
     settings = {"average_decay": 0.9, "max_updates": 8, "validate_updates": 8}
     trainer = make_trainer(toy_config(training=settings))
     trainer.run()
@@ -635,9 +597,7 @@ def test_validation_measures_the_averaged_weights(toy_config: MakeConfig) -> Non
     assert losses["ema"] == losses["best"] == line["loss"] != losses["last"]
 
 
-def test_resuming_after_an_interruption_in_the_last_validation_is_exact(
-    toy_config: MakeConfig,
-) -> None:
+def test_resuming_after_an_interruption_in_the_last_validation_is_exact(toy_config):
     config = toy_config(training={"max_updates": 7, "validate_updates": 5})
     train(config, Path("whole"))
     with stopping(Trainer, "_measure", in_update(8), KeyboardInterrupt):
@@ -646,7 +606,7 @@ def test_resuming_after_an_interruption_in_the_last_validation_is_exact(
     assert_same_training("whole", "halves")
 
 
-def test_a_run_interrupted_at_its_limit_does_not_continue(toy_config: MakeConfig) -> None:
+def test_a_run_interrupted_at_its_limit_does_not_continue(toy_config):
     config = toy_config(training={"max_updates": 4, "validate_updates": 4})
     with stopping(TrainingState, "update", in_update(4), KeyboardInterrupt):
         train(config, Path("run"))
@@ -654,7 +614,7 @@ def test_a_run_interrupted_at_its_limit_does_not_continue(toy_config: MakeConfig
     assert updates_of("run") == [4]
 
 
-def test_a_complete_run_saves_changes_other_than_those_of_training(toy_config: MakeConfig) -> None:
+def test_a_complete_run_saves_changes_other_than_those_of_training(toy_config):
     train(toy_config(training={"max_updates": 2}), Path("run"))
     path = Path("run/config.yaml")
     changes = ["training.learning_rate=9", "decoding.beam_size=7"]
@@ -664,13 +624,13 @@ def test_a_complete_run_saves_changes_other_than_those_of_training(toy_config: M
     assert run.origin.overrides == ("decoding.beam_size=7",)
 
 
-def test_a_max_length_too_short_for_the_data_leaves_no_run(toy_config: MakeConfig) -> None:
+def test_a_max_length_too_short_for_the_data_leaves_no_run(toy_config):
     with pytest.raises(UserError, match=r"model\.max_length"):
         train(toy_config(model={"max_length": 4}), Path("run"))
     assert not Path("run").exists()
 
 
-def test_a_resumed_run_keeps_its_minutes(toy_config: MakeConfig) -> None:
+def test_a_resumed_run_keeps_its_minutes(toy_config):
     trainer = make_trainer(toy_config())
     trainer.state.update([trainer.plan.largest()])
     trainer.progress.minutes = 30.0
@@ -680,12 +640,10 @@ def test_a_resumed_run_keeps_its_minutes(toy_config: MakeConfig) -> None:
     assert 30 <= again.progress.minutes < 30.4
 
 
-def test_the_curve_shows_the_loss_of_all_workers(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_curve_shows_the_loss_of_all_workers(toy_config, monkeypatch):
     trainer = make_trainer(toy_config())
     points: list[dict[str, float]] = []
-    trainer._log = SimpleNamespace(write_point=points.append)  # type: ignore[assignment]
+    trainer._log = SimpleNamespace(write_point=points.append)
     monkeypatch.setattr(trainer.worker, "sum", lambda *numbers: tuple(2 * x for x in numbers))
     trainer.progress.updates = 10
     with ProgressBar(trainer.settings, trainer.progress, trainer.last_update) as bar:
@@ -693,7 +651,7 @@ def test_the_curve_shows_the_loss_of_all_workers(
     assert [point["loss"] for point in points] == [3.0]
 
 
-def test_diverged_weights_are_never_saved(toy_config: MakeConfig) -> None:
+def test_diverged_weights_are_never_saved(toy_config):
     trainer = make_trainer(toy_config(training={"checkpoint_updates": 1}))
     with torch.no_grad():
         trainer.state.model.encoder_norm.weight.fill_(float("inf"))
@@ -704,9 +662,7 @@ def test_diverged_weights_are_never_saved(toy_config: MakeConfig) -> None:
     assert sorted(trainer.folder.path.iterdir()) == before
 
 
-def test_skipped_pairs_and_updates_are_reported(
-    toy_config: MakeConfig, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_skipped_pairs_and_updates_are_reported(toy_config, capsys):
     trainer = make_trainer(toy_config(model={"max_length": 12}))
     trainer._announce()
     trainer.state.update([trainer.plan.largest()])
@@ -724,9 +680,7 @@ def test_skipped_pairs_and_updates_are_reported(
 
 
 @pytest.mark.parametrize(("updates", "reached"), [(3, "0.003"), (4, "0.004"), (5, None)])
-def test_a_warm_up_as_long_as_training_is_reported(
-    toy_config: MakeConfig, capsys: pytest.CaptureFixture[str], updates: int, reached: str | None
-) -> None:
+def test_a_warm_up_as_long_as_training_is_reported(toy_config, capsys, updates, reached):
     settings = {"warmup_updates": 4, "max_updates": updates, "learning_rate": 4e-3}
     make_trainer(toy_config(training=settings))._announce()
     message = f"warm-up (4 updates) takes up all of training: the learning rate reaches {reached} "
@@ -734,7 +688,7 @@ def test_a_warm_up_as_long_as_training_is_reported(
     assert message in printed if reached else "warm-up" not in printed
 
 
-def test_training_stops_when_validation_reaches_the_target(toy_config: MakeConfig) -> None:
+def test_training_stops_when_validation_reaches_the_target(toy_config):
     settings = {"validate_updates": 1, "max_updates": 4, "target_bleu": 40}
     trainer = make_trainer(toy_config(training=settings))
     measuring(trainer, *({"bleu": bleu} for bleu in (0.0, 50.0, 49.0, 60.0)))
@@ -744,12 +698,8 @@ def test_training_stops_when_validation_reaches_the_target(toy_config: MakeConfi
 
 @pytest.mark.parametrize(("seconds", "times"), [(0.0, 2), (600.0, 1)])
 def test_the_remaining_time_is_printed_at_the_start_and_after_each_validation_except_the_last(
-    toy_config: MakeConfig,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    seconds: float,
-    times: int,
-) -> None:
+    toy_config, monkeypatch, capsys, seconds, times
+):
     monkeypatch.setattr("nmt.training.console._FIRST_ESTIMATE_MINUTES", seconds / 60)
     trainer = make_trainer(toy_config(training={"max_updates": 4, "validate_updates": 2}))
     trainer.run()
@@ -757,9 +707,7 @@ def test_the_remaining_time_is_printed_at_the_start_and_after_each_validation_ex
     assert printed == times
 
 
-def test_curve_points_are_not_duplicated_on_resume(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_curve_points_are_not_duplicated_on_resume(toy_config, monkeypatch):
     monkeypatch.setattr("nmt.training.loop.POINT_UPDATES", 2)
     config = toy_config(training={"checkpoint_updates": 3, "max_updates": 8})
     train(config, Path("whole"))
@@ -778,9 +726,7 @@ def test_curve_points_are_not_duplicated_on_resume(
 
 
 @pytest.mark.parametrize("lost", ["_save", "_save_best"])
-def test_the_best_weights_are_those_of_the_checkpoint_after_a_kill(
-    toy_config: MakeConfig, lost: str
-) -> None:
+def test_the_best_weights_are_those_of_the_checkpoint_after_a_kill(toy_config, lost):
     settings = {"validate_updates": 2, "max_updates": 2, "best": "loss", "average_decay": 0.9}
     config = toy_config(training=settings)
     longer = toy_config(training=settings | {"max_updates": 4})
@@ -796,7 +742,7 @@ def test_the_best_weights_are_those_of_the_checkpoint_after_a_kill(
     assert weights == identity(best[lost].weights("best"))
 
 
-def test_a_validation_loss_that_is_not_finite_ends_training(toy_config: MakeConfig) -> None:
+def test_a_validation_loss_that_is_not_finite_ends_training(toy_config):
     trainer = make_trainer(toy_config())
     trainer.state.update([trainer.plan.largest()])
     measuring(trainer, {"loss": float("nan")})

@@ -34,7 +34,7 @@ def names_of_models(run: RunFolder) -> list[str]:
     return sorted(path.name for path in run.converted.iterdir() if path.name != ".lock")
 
 
-def test_a_model_is_converted_once_and_kept(run: RunFolder) -> None:
+def test_a_model_is_converted_once_and_kept(run):
     with converted(run, "best") as folder:
         made = (folder / "model.bin").stat().st_mtime_ns
     with converted(run, "best") as again:
@@ -42,7 +42,7 @@ def test_a_model_is_converted_once_and_kept(run: RunFolder) -> None:
     assert names_of_models(run) == [folder.name]
 
 
-def test_a_model_with_a_damaged_missing_or_further_file_is_converted_again(run: RunFolder) -> None:
+def test_a_model_with_a_damaged_missing_or_further_file_is_converted_again(run):
     with converted(run, "best") as folder:
         whole = contents(folder)
     assert {"model.bin", "config.json"} < whole.keys()
@@ -66,7 +66,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_outdated_and_partial_models_are_deleted(run: RunFolder) -> None:
+def test_outdated_and_partial_models_are_deleted(run):
     for name in ("0123abcd" * 4, ".half"):
         (run.converted / name).mkdir(parents=True)
     with converted(run, "best") as folder:
@@ -76,7 +76,7 @@ def test_outdated_and_partial_models_are_deleted(run: RunFolder) -> None:
     assert names_of_models(run) == [folder.name]
 
 
-def test_folders_of_others_are_never_deleted(run: RunFolder, tmp_path: Path) -> None:
+def test_folders_of_others_are_never_deleted(run, tmp_path):
     photos = tmp_path / "home" / "photos"
     photos.mkdir(parents=True)
     shutil.rmtree(run.converted, ignore_errors=True)
@@ -90,7 +90,7 @@ def test_folders_of_others_are_never_deleted(run: RunFolder, tmp_path: Path) -> 
     assert (run.converted / "photos").exists()
 
 
-def test_damaged_weights_and_those_in_other_formats_are_not_converted(run: RunFolder) -> None:
+def test_damaged_weights_and_those_in_other_formats_are_not_converted(run):
     path = run.weights("best")
     content, weights = path.read_bytes(), load_file(path)
     infinite = {**weights, "encoder_norm.bias": weights["encoder_norm.bias"] / 0}
@@ -116,21 +116,19 @@ def double(path: Path) -> None:
     save_file({name: 2 * weight for name, weight in load_file(path).items()}, path)
 
 
-def test_training_ends_with_the_converted_model(trained_run: RunFolder) -> None:
+def test_training_ends_with_the_converted_model(trained_run):
     [name] = names_of_models(trained_run)
     assert folder_of(trained_run, "best") == trained_run.converted / name
 
 
-def test_other_weights_are_converted_again_and_old_models_deleted(run: RunFolder) -> None:
+def test_other_weights_are_converted_again_and_old_models_deleted(run):
     before = folder_of(run, "best")
     model = load_translator(run, engine="pytorch", device="cpu").pytorch.models[0]
     with torch.no_grad():
         model.output.weight.mul_(2)
     save_weights(model, run.weights("best"))
     double(run.weights("last"))
-
     found = folder_of(run, "best")
-
     assert names_of_models(run) == [found.name]
     assert not before.exists()
     exact = load_translator(run, device="cpu", compute_type="float32").translate(LINES)
@@ -138,16 +136,14 @@ def test_other_weights_are_converted_again_and_old_models_deleted(run: RunFolder
     assert [t.text for t in exact] == [t.text for t in plain]
 
 
-def test_each_kind_of_weights_has_its_own_converted_model(run: RunFolder) -> None:
+def test_each_kind_of_weights_has_its_own_converted_model(run):
     double(run.weights("last"))
-
     best, last = folder_of(run, "best"), folder_of(run, "last")
-
     assert names_of_models(run) == sorted([best.name, last.name])
     assert (best / "model.bin").read_bytes() != (last / "model.bin").read_bytes()
 
 
-def test_a_read_only_run_can_translate(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_read_only_run_can_translate(run, monkeypatch):
     def refused(*arguments: object, **options: object) -> None:
         raise PermissionError("read-only")
 
@@ -160,7 +156,7 @@ def test_a_read_only_run_can_translate(run: RunFolder, monkeypatch: pytest.Monke
     assert not run.converted.exists()
 
 
-def test_weights_that_do_not_match_the_configuration_are_refused(run: RunFolder) -> None:
+def test_weights_that_do_not_match_the_configuration_are_refused(run):
     config = run.config.model
     sizes = run.report["vocabulary_size"]
     for changes in ({"d_ff": 64}, {"encoder_layers": 2}, {"tie": "none"}):
@@ -170,9 +166,7 @@ def test_weights_that_do_not_match_the_configuration_are_refused(run: RunFolder)
             convert(run, "best")
 
 
-def test_unsupported_models_are_not_converted(
-    run: RunFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unsupported_models_are_not_converted(run, monkeypatch):
     monkeypatch.setattr(conversion, "unsupported", lambda model: ["some reason"])
     convert(run, "best")
     assert not run.converted.exists()
@@ -186,9 +180,7 @@ def test_unsupported_models_are_not_converted(
         (["evaluate"], True),
     ],
 )
-def test_translating_imports_neither_pytorch_nor_spacy(
-    trained_run: RunFolder, command: list[str], converted: bool, tmp_path: Path
-) -> None:
+def test_translating_imports_neither_pytorch_nor_spacy(trained_run, command, converted, tmp_path):
     run = shutil.copytree(trained_run.path, tmp_path / "run")
     if not converted:
         shutil.rmtree(run / "ctranslate2")

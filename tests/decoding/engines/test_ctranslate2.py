@@ -103,9 +103,7 @@ def log_probability(model: Transformer, source: list[int], ids: list[int]) -> fl
 def test_greedy_search_finds_the_same_tokens_and_scores(changes, model, engine, random_sources):
     sources, ready = random_sources(100, 5), model(**changes)
     limits = [4 + len(ids) for ids in sources]
-
     found = engine(ready)(sources, limits, decoding())
-
     expected = PyTorchSearch([ready])(sources, limits, decoding())
     assert [h.ids for [h] in found] == [h.ids for [h] in expected]
     assert [h.complete for [h] in found] == [h.complete for [h] in expected]
@@ -116,9 +114,7 @@ def test_greedy_search_finds_the_same_tokens_and_scores(changes, model, engine, 
 
 def test_hypotheses_are_ranked_by_our_length_penalty(model, engine, random_sources):
     sources, ready = random_sources(40, 7), model()
-
     found = engine(ready)(sources, [20] * 40, decoding(4), 3)
-
     complete = [(i, h) for i, hypotheses in enumerate(found) for h in hypotheses if h.complete]
     assert len({len(h.ids) for _, h in complete}) > 3  # or the test would prove little
     for i, h in complete:
@@ -157,9 +153,7 @@ def test_length_limits_do_not_depend_on_the_batch(model, engine, random_sources)
     """The library has one limit per call."""
     sources, ready = random_sources(300, 8), engine(model())
     limits = [1 + i * 7 % 12 for i in range(300)]
-
     together = ready(sources, limits, decoding(3), 3)
-
     assert sum(not h.complete for [h, *_] in together) > 5  # or the test would prove little
     assert sum(h.complete for [h, *_] in together) > 5
     for source, limit, found in zip(sources, limits, together, strict=True):
@@ -191,10 +185,8 @@ def test_samples_follow_the_models_probabilities(model, engine):
     with torch.inference_mode():
         first = ready(torch.tensor([source]), torch.tensor([[BOS]]))[0, 0]
     expected = (first / 2).softmax(0)
-
     settings = DecodingConfig(temperature=2.0, length_penalty=0.0)
     [found] = engine(ready, seed=1)([source], [1], settings, 500)
-
     tokens = [h.ids[0] if h.ids else EOS for h in found]
     for token in range(3, 11):
         share = tokens.count(token) / len(tokens)
@@ -221,11 +213,9 @@ def test_a_top_k_above_the_vocabularys_size_is_ignored(model, engine, random_sou
 
 def test_samples_depend_on_the_seed(model, engine, random_sources):
     ready, sources, settings = model(), random_sources(10, 5), DecodingConfig(temperature=1.0)
-
     first, second, other = (
         engine(ready, seed=seed)(sources, [8] * 10, settings, 2) for seed in (1, 1, 2)
     )
-
     assert first == second != other
     assert any(one.ids != another.ids for one, another in first)
 
@@ -233,9 +223,7 @@ def test_samples_depend_on_the_seed(model, engine, random_sources):
 def test_samples_have_plain_log_probabilities_and_are_ranked_by_our_length_penalty(model, engine):
     ready, source = model(), [4, 5, EOS]
     settings = DecodingConfig(temperature=1.0, length_penalty=ALPHA)
-
     [found] = engine(ready, seed=1)([source], [20], settings, 30)
-
     complete = [h for h in found if h.complete]
     assert len({len(h.ids) for h in complete}) > 3  # or the test would prove little
     for h in complete:
@@ -302,7 +290,6 @@ def test_both_engines_give_the_same_text(trained_run):
     ours = load_translator(trained_run, engine="pytorch", device="cpu").translate(lines)
     exact = load_translator(trained_run, device="cpu", compute_type="float32")
     theirs = exact.translate(lines)
-
     assert [t.text for t in theirs] == [t.text for t in ours]
     assert [t.parts for t in theirs] == [t.parts for t in ours] == [1, 0, 20, 1]
 
@@ -320,7 +307,6 @@ def test_int8_is_the_default_if_the_processor_accumulates_it_exactly(
 ):
     umath = pytest.importorskip("numpy._core._multiarray_umath", reason="NumPy 1")
     monkeypatch.setattr(umath, "__cpu_features__", features)
-
     assert ctranslate2.default_compute_type("cpu") == expected
     assert ctranslate2.default_compute_type("cuda") == "float32"
 
@@ -365,7 +351,6 @@ def test_a_gpu_uses_one_worker_and_the_configured_batch_size(
     search._library.calls = 0
     decoding = DecodingConfig(beam_size=1, batch_tokens=8192)
     found = search([[5, 6, 7, EOS]] * 1000, limits * 500, decoding)
-
     assert all(len(h.ids) <= limit for [h], limit in zip(found, limits * 500, strict=True))
     assert search._library.num_translators == (1 if device == "cuda" else 2)
     assert search._library.calls == batches
@@ -398,10 +383,8 @@ def test_the_library_gets_device_precision_and_threads(
         library, "get_supported_compute_types", {"cpu": {"int8"}, "cuda": {"float16"}}.get
     )
     monkeypatch.setattr(library, "Translator", pretended)
-
     (tmp_path / "shared_vocabulary.json").write_text("[]")
     search = CTranslate2Search(tmp_path, 64, device, compute_type, seed)
-
     names = ("device", "device_index", "compute_type", "inter_threads", "intra_threads")
     assert made == [dict(zip(names, (*opened, threads, 1), strict=True))]
     assert search.workers == threads + 1

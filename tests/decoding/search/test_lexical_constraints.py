@@ -45,7 +45,6 @@ def select(phrases: LexicalConstraints, *tokens: int) -> LexicalConstraints:
 )
 def test_the_next_token_of_each_incomplete_phrase(written, expected):
     phrases = select(make([[A, B], [UNK]]), *written)
-
     assert [token for token in phrases.next_tokens()[0].tolist() if token != PAD] == expected
 
 
@@ -57,9 +56,7 @@ def test_groups_take_turns_and_rows_without_probability_come_last():
     phrases = make([[B]])
     totals = torch.tensor([[-1.0, -2.0, -3.0, -9.0, float("-inf")]])
     tokens = torch.tensor([[A, A, A, B, B]])  # the last two complete the phrase
-
     found, places = phrases.allocate_beam(totals, tokens, 5)
-
     assert places.tolist() == [[3, 0, 1, 2, 4]]
     assert found.tolist() == totals[0, places[0]][None].tolist()
 
@@ -68,9 +65,7 @@ def test_no_output_ends_before_it_contains_its_phrases(scripted):
     model = scripted(lambda source, prefix: {EOS: 0.7, A: 0.2, B: 0.1})
     sources, limits = ONE.repeat(4, 1), torch.tensor([9, 9, 9, 1])
     phrases = make([[B]], [], [[B, A, A]], [[A], [B]])
-
     found = beam_search(model, sources, limits, 2, 0.0, constraints=phrases)
-
     assert [h.ids for [h] in found] == [[B], [], [B, A, A], [A]]
     assert [h.complete for [h] in found] == [True, True, True, False]
 
@@ -93,11 +88,9 @@ def test_no_sentence_closes_before_its_phrases_are_written(scripted):
 @pytest.mark.parametrize("beam_size", [1, 3])
 def test_at_the_limit_outputs_with_more_of_the_phrases_come_first(beam_size, scripted):
     model = scripted(lambda source, prefix: {A: 0.9, B: 0.1})  # never ends
-
     [found] = beam_search(
         model, ONE, torch.tensor([4]), beam_size, 0.0, n_best=2, constraints=make([[B]])
     )
-
     assert B in found[0].ids
     assert not found[0].complete
 
@@ -112,11 +105,9 @@ def test_an_improbable_phrase_is_written_where_it_fits_best(beam_size, scripted)
         (A, B, name): {EOS: 1.0},
     }
     model = scripted(lambda _, prefix: script.get(prefix, {A: 0.6, B: 0.39, name: 0.001}), 7)
-
     [[found]] = beam_search(
         model, ONE, torch.tensor([9]), beam_size, 0.0, constraints=make([[name]])
     )
-
     assert found.ids == [A, B, name]
     assert found.complete
 
@@ -125,20 +116,16 @@ def test_groups_without_a_living_hypothesis_take_no_place_in_the_beam(scripted):
     name = 6
     script = {(): {A: 0.6, B: 0.4}, (B,): {EOS: 0.9, name: 0.1}, (B, name): {EOS: 1.0}}
     model = scripted(lambda _, prefix: script.get(prefix, {A: 1.0}), 7)
-
     [[found]] = beam_search(model, ONE, torch.tensor([9]), 1, 0.0, constraints=make([[name]]))
-
     assert found.ids == [B, name]  # the group with the name is empty after the first step
 
 
 def test_a_phrase_within_a_longer_word_does_not_count(scripted):
     model = scripted(lambda source, prefix: {A: 0.6, B: 0.3, EOS: 0.1})
-
     free, bound = (
         beam_search(model, ONE, torch.tensor([3]), 20, 0.0, n_best=9, constraints=phrases)[0]
         for phrases in (make([[B]]), make([[B]], continuing=[A]))
     )
-
     assert [B, A] in [h.ids for h in free]
     assert {tuple(h.ids) for h in bound} == {(B,), (A, B), (B, B)}
 
@@ -154,11 +141,9 @@ def test_an_exhaustive_beam_finds_the_best_outputs_with_all_phrases(
         for score, ids in all_outputs(model, source, 4, 0.6)
         if len(ids) < 4 and all(contains(ids, phrase) for phrase in phrases)
     ]
-
     [found] = beam_search(
         model, torch.tensor([source]), torch.tensor([4]), 1000, 0.6, 1000, make(phrases)
     )
-
     assert [h.ids for h in found] == [ids for _, ids in expected]
     assert [h.score for h in found] == pytest.approx([s for s, _ in expected], abs=1e-4)
 
@@ -169,9 +154,7 @@ def contains(ids: list[int], phrase: list[int]) -> bool:
 
 def test_one_of_several_phrases_is_enough_and_the_most_probable_is_written(scripted):
     model = scripted(lambda source, prefix: {EOS: 0.7, A: 0.1, B: 0.2})
-
     [found] = beam_search(model, ONE, torch.tensor([5]), 3, 0.0, 3, any_of([A], [B]))
-
     assert [h.ids for h in found][:2] == [[B], [A]]
 
 
@@ -202,9 +185,7 @@ def test_an_exhaustive_beam_finds_the_best_outputs_with_one_of_the_phrases(
         if len(ids) < 4 and all(any(contains(ids, p) for p in each) for each in constraints)
     ]
     phrases = LexicalConstraints([constraints], [], torch.device("cpu"))
-
     [found] = beam_search(
         model, torch.tensor([source]), torch.tensor([4]), 1000, 0.6, 1000, phrases
     )
-
     assert [h.ids for h in found] == expected
