@@ -16,17 +16,12 @@ A, B = 4, 5
 ONE = torch.tensor([[A, EOS]])
 
 
+POST, LEARNED, ROTARY = {"norm_position": "post"}, {"positions": "learned"}, {"positions": "rotary"}
+
+
 @pytest.mark.parametrize(
     ("seed", "changes"),
-    [
-        (0, {}),
-        (1, {}),
-        (2, {"positions": "learned"}),
-        (7, {"positions": "learned"}),
-        (10, {"positions": "rotary"}),
-        (1, {"norm_position": "post"}),
-        (4, {"norm_position": "post"}),
-    ],
+    [(0, {}), (1, {}), (2, LEARNED), (7, LEARNED), (10, ROTARY), (1, POST), (4, POST)],
 )
 def test_a_beam_of_one_equals_greedy_search(seed, changes, random_model, random_sources):
     model, sources = random_model(seed, **changes), random_sources(40, seed + 100)
@@ -35,8 +30,7 @@ def test_a_beam_of_one_equals_greedy_search(seed, changes, random_model, random_
     beam = beam_search(model, pad(sources), limits, beam_size=1, alpha=0.6)
     assert len({tuple(h.ids) for h in greedy}) > 20  # or the test would prove little
     for expected, [found] in zip(greedy, beam, strict=True):
-        assert found.ids == expected.ids
-        assert found.complete == expected.complete
+        assert (found.ids, found.complete) == (expected.ids, expected.complete)
         assert found.log_probability == pytest.approx(expected.log_probability, abs=1e-4)
         assert found.score == pytest.approx(expected.score, abs=1e-4)
 
@@ -45,17 +39,14 @@ def test_a_beam_of_one_equals_greedy_search(seed, changes, random_model, random_
 @pytest.mark.parametrize("limit", [1, 2, 3, 4])
 @torch.inference_mode()
 def test_an_exhaustive_beam_equals_enumeration(alpha, limit, random_model, all_outputs):
-    model = random_model(seed=limit, target_size=6)
-    source = [7, 9, 5, EOS]
+    model, source = random_model(seed=limit, target_size=6), [7, 9, 5, EOS]
     expected = all_outputs(model, source, limit, alpha)
+    arguments = (model, torch.tensor([source]), torch.tensor([limit]), 1000, alpha)
     for n_best in (1, 3, len(expected)):
-        [found] = beam_search(
-            model, torch.tensor([source]), torch.tensor([limit]), 1000, alpha, n_best
-        )
-        assert [h.ids for h in found] == [ids for _, ids in expected[:n_best]]
-        assert [h.score for h in found] == pytest.approx(
-            [score for score, _ in expected[:n_best]], abs=1e-4
-        )
+        [found] = beam_search(*arguments, n_best)
+        scores, outputs = zip(*expected[:n_best], strict=True)
+        assert [h.ids for h in found] == [*outputs]
+        assert [h.score for h in found] == pytest.approx([*scores], abs=1e-4)
         assert [h.complete for h in found] == [len(h.ids) < limit for h in found]
 
 
