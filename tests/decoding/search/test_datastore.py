@@ -109,37 +109,40 @@ def model(random_model: Callable[..., Transformer]) -> Transformer:
 
 @pytest.fixture
 def weights(model: Transformer, tmp_path: Path) -> Path:
-    """The model's weights, with a datastore next to them."""
     path = tmp_path / "best.safetensors"
     save_weights(model, path)
-    Datastore.of(*keys_in_groups(3000)).save(tmp_path / "datastore.safetensors", identity(path))
     return path
 
 
-def test_loading_restores_the_saved_datastore(weights, model):
+@pytest.fixture
+def path(weights: Path) -> Path:
+    """A datastore next to the weights."""
+    path = weights.with_name("datastore.safetensors")
+    Datastore.of(*keys_in_groups(3000)).save(path, identity(weights))
+    return path
+
+
+def test_loading_restores_the_saved_datastore(path, weights, model):
     queries, _ = keys_in_groups(30, seed=2)
-    loaded = Datastore.load(weights.with_name("datastore.safetensors"), weights, model)
+    loaded = Datastore.load(path, weights, model)
     assert len(loaded) == 3000
     expected = Datastore.of(*keys_in_groups(3000)).nearest(queries, 8)
     for ours, theirs in zip(loaded.nearest(queries, 8), expected, strict=True):
         assert torch.equal(ours, theirs)
 
 
-def test_a_datastore_with_a_single_key_can_be_saved_and_loaded(weights, model):
-    path = weights.with_name("datastore.safetensors")
+def test_a_datastore_with_a_single_key_can_be_saved_and_loaded(path, weights, model):
     Datastore.of(torch.ones(1, 16), torch.tensor([5])).save(path, identity(weights))
     distances, tokens = Datastore.load(path, weights, model).nearest(torch.zeros(1, 16), 1)
     assert (distances.item(), tokens.item()) == (16, 5)
 
 
-def test_a_datastore_of_older_versions_has_no_checksum_and_can_be_read(weights, model):
-    path = weights.with_name("datastore.safetensors")
+def test_a_datastore_of_older_versions_has_no_checksum_and_can_be_read(path, weights, model):
     save_file(load_file(path), path, {"weights": identity(weights)})
     assert len(Datastore.load(path, weights, model)) == 3000
 
 
-def test_any_changed_number_is_detected(weights, model):
-    path = weights.with_name("datastore.safetensors")
+def test_any_changed_number_is_detected(path, weights, model):
     content = path.read_bytes()
     for place in range(3000, len(content), len(content) // 9):
         path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
@@ -160,9 +163,8 @@ def test_a_missing_datastore_is_refused(weights, model, tmp_path):
 
 
 def test_a_datastore_that_does_not_fit_is_refused_before_its_keys_are_read(
-    weights, model, random_model
+    path, weights, model, random_model
 ):
-    path = weights.with_name("datastore.safetensors")
     content = path.read_bytes()
     path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))  # reading them would notice it
     assert_refused(path, weights, random_model(d_model=32), "width, 32")
@@ -203,8 +205,7 @@ def changed(name: str, change: Callable[[Tensor], Tensor]) -> Callable[[Path], N
         (changed("centroids", lambda x: x / 0), "not finite"),
     ],
 )
-def test_a_damaged_datastore_is_refused_in_one_line(damage, reason, weights, model):
-    path = weights.with_name("datastore.safetensors")
+def test_a_damaged_datastore_is_refused_in_one_line(damage, reason, path, weights, model):
     damage(path)
     assert_refused(path, weights, model, reason)
 
