@@ -88,19 +88,13 @@ def test_the_embedding_of_source_padding_has_no_effect(random_model):
     torch.testing.assert_close(model(pad(SOURCES), pad(TARGETS)), before)
 
 
+@pytest.mark.parametrize(("source", "target"), [([PAD, PAD], [2, 5]), ([5, 3], [PAD, PAD])])
 @pytest.mark.parametrize("training", [False, True])
-def test_a_source_of_only_padding_gives_finite_logits_and_gradients(training, random_model):
+def test_a_side_of_only_padding_gives_finite_logits_and_gradients(
+    training, source, target, random_model
+):
     model = random_model(dropout=0.1, attention_dropout=0.1).train(training)
-    logits = model(torch.tensor([[PAD, PAD], [5, 3]]), torch.tensor([[2, 5], [2, 6]]))
-    logits.square().sum().backward()
-    assert logits.isfinite().all()
-    assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
-
-
-@pytest.mark.parametrize("training", [False, True])
-def test_a_target_of_only_padding_gives_finite_logits_and_gradients(training, random_model):
-    model = random_model(dropout=0.1, attention_dropout=0.1).train(training)
-    logits = model(torch.tensor([[5, 3], [5, 3]]), torch.tensor([[PAD, PAD], [2, 6]]))
+    logits = model(torch.tensor([source, [5, 3]]), torch.tensor([target, [2, 6]]))
     logits.square().sum().backward()
     assert logits.isfinite().all()
     assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
@@ -159,10 +153,9 @@ def test_each_hypothesis_attends_to_its_own_prefix(changes, random_model):
 def test_the_state_counts_the_decoded_positions(random_model):
     model = random_model()
     state = model.init_state(torch.tensor([[5, 3]]))
-    assert state.length == 0
-    model.step(torch.tensor([2]), state)
-    model.step(torch.tensor([5]), state)
-    assert state.length == 2
+    for length, token in enumerate((2, 5, 6)):
+        assert state.length == length
+        model.step(torch.tensor([token]), state)
 
 
 # --------------------------------------------------------------------------------- parameters
@@ -233,19 +226,12 @@ def test_the_model_can_be_created_on_the_meta_device(positions, config):
     assert {parameter.device.type for parameter in model.parameters()} == {"meta"}
 
 
-@pytest.mark.parametrize(
-    ("tie", "shared"),
-    [
-        ("none", (False, False)),
-        ("inputs", (True, False)),
-        ("target", (False, True)),
-        ("all", (True, True)),
-    ],
-)
-def test_tied_weights_are_one_parameter(tie, shared, config):
+@pytest.mark.parametrize("tie", ["none", "inputs", "target", "all"])
+def test_tied_weights_are_one_parameter(tie, config):
     model = Transformer(config(tie=tie), 20, 20)
     source, target = model.source_embedding.tokens.weight, model.target_embedding.tokens.weight
-    assert (source is target, model.output.weight is target) == shared
+    assert (source is target) == (tie in ("inputs", "all"))
+    assert (model.output.weight is target) == (tie in ("target", "all"))
 
 
 def test_the_output_layer_contains_only_the_target_tokens_of_a_joint_vocabulary(random_model):
@@ -270,24 +256,38 @@ def test_the_padding_embedding_is_initialized_to_zero(tie, config):
         assert embedding.tokens.weight[PAD + 1 :].ne(0).all()
 
 
+def embedding_weights(model: Transformer) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return those of source tokens and of learned positions."""
+    embedding = model.requires_grad_(False).source_embedding
+    return embedding.tokens.weight[1:], embedding.positions.table
+
+
 def test_initial_weights_are_scaled_to_their_width(config):
     torch.manual_seed(1)
     wide = config(d_model=64, d_ff=256, positions="learned", encoder_layers=1)
-    model = Transformer(wide, 500, 500).requires_grad_(False)
-    assert float(model.source_embedding.tokens.weight[1:].std()) == pytest.approx(1 / 8, rel=0.05)
-    assert float(model.source_embedding.positions.table.std()) == pytest.approx(1 / 8, rel=0.1)
+    model = Transformer(wide, 500, 500)
+    tokens, positions = embedding_weights(model)
+    assert float(tokens.std()) == pytest.approx(1 / 8, rel=0.05)
+    assert float(positions.std()) == pytest.approx(1 / 8, rel=0.1)
     inner = model.encoder[0].feed_forward.inner
     assert float(inner.weight.abs().max()) == pytest.approx((6 / (64 + 256)) ** 0.5, rel=0.01)
     assert inner.bias.eq(0).all()
     assert model.encoder_norm.weight.eq(1).all()
 
 
-def test_embeddings_are_initialized_with_the_configured_standard_deviation(config):
+@pytest.mark.parametrize("distribution", ["normal", "uniform"])
+def test_embeddings_are_initialized_with_the_configured_standard_deviation(distribution, config):
     torch.manual_seed(1)
-    settings = config(d_model=64, positions="learned", embedding_std=3.0)
-    model = Transformer(settings, 500, 500).requires_grad_(False)
-    assert float(model.source_embedding.tokens.weight[1:].std()) == pytest.approx(3, rel=0.05)
-    assert float(model.source_embedding.positions.table.std()) == pytest.approx(3, rel=0.1)
+    settings = {
+        "positions": "learned",
+        "embedding_std": 3.0,
+        "embedding_distribution": distribution,
+    }
+    tokens, positions = embedding_weights(Transformer(config(d_model=64, **settings), 500, 500))
+    assert float(tokens.std()) == pytest.approx(3, rel=0.05)
+    assert float(positions.std()) == pytest.approx(3, rel=0.1)
+    for weight in (tokens, positions):
+        assert (float(weight.abs().max()) <= 3 * 3**0.5) == (distribution == "uniform")
 
 
 def test_uniform_and_normal_initialization_have_the_same_variance(config):
@@ -323,15 +323,6 @@ def test_biases_start_as_configured_whatever_the_matrices(config):
     assert not bias().any()
     assert not bias(initialization="pytorch", initial_biases="zero").any()
     assert 0 < float(bias(initial_biases="pytorch").abs().max()) <= 64**-0.5
-
-
-def test_uniform_embeddings_have_the_configured_standard_deviation(config):
-    torch.manual_seed(1)
-    settings = {"positions": "learned", "embedding_std": 3.0, "embedding_distribution": "uniform"}
-    embedding = Transformer(config(d_model=64, **settings), 500, 500).source_embedding
-    for weight in (embedding.tokens.weight.detach()[1:], embedding.positions.table.detach()):
-        assert float(weight.std()) == pytest.approx(3, rel=0.05)
-        assert float(weight.abs().max()) <= 3 * 3**0.5
 
 
 def test_embedding_dropout_is_independent_of_layer_dropout(config):
