@@ -56,11 +56,10 @@ def test_checkpoints_with_invalid_values_are_refused_in_one_line(toy_config):
 def test_two_damaged_checkpoints_are_refused_in_one_line(toy_config):
     config = toy_config(training={"max_updates": 2})
     run = train(config, Path("run"))
-    for path in (run.checkpoint, run.previous_checkpoint):
-        _half(path)
-    with pytest.raises(UserError, match=r"checkpoint cannot be read.*weights") as caught:
+    _half(run.checkpoint)
+    _half(run.previous_checkpoint)
+    with pytest.raises(UserError, match=r"^[^\n]*checkpoint cannot be read[^\n]*weights[^\n]*$"):
         train(config, Path("run"), resume=True)
-    assert "\n" not in str(caught.value)
 
 
 class _Code:
@@ -112,9 +111,10 @@ def test_a_damaged_or_hostile_checkpoint_is_refused_in_one_line(toy_config, dama
     trainer = make_trainer(toy_config())
     trainer._save()
     damage(trainer.folder.checkpoint)
-    with pytest.raises(UserError, match=f"checkpoint cannot be read: .*{reason}") as caught:
+    with pytest.raises(
+        UserError, match=rf"^[^\n]*checkpoint cannot be read: [^\n]*{reason}[^\n]*$"
+    ):
         resumed(trainer)
-    assert "\n" not in str(caught.value)
     assert not Path("ran").exists()
 
 
