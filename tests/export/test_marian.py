@@ -61,8 +61,7 @@ def test_a_sentencepiece_model_may_be_the_vocabulary():
     decoder = yaml.safe_load((output / "decoder.yml").read_text())
     (output / "vocab.spm").write_bytes((folder / "source.spm").read_bytes())
     (output / "decoder.yml").write_text(yaml.safe_dump(decoder | {"vocabs": ["vocab.spm"] * 2}))
-    with np.load(output / "model.npz") as arrays:
-        content = dict(arrays)
+    content = arrays_of(output)
     size = 47  # of the SentencePiece model
     content["Wemb"] = content["Wemb"][:size]
     content["decoder_ff_logit_out_b"] = content["decoder_ff_logit_out_b"][:, :size]
@@ -97,10 +96,14 @@ def test_the_readme_names_the_languages():
     assert (data.source_language, data.target_language) == ("de", "mul")
 
 
+def arrays_of(folder: Path) -> dict[str, Any]:
+    with np.load(folder / "model.npz") as arrays:
+        return dict(arrays)
+
+
 def rewrite(folder: Path, **changes: Any) -> None:
     """Change settings in the weights."""
-    with np.load(folder / "model.npz") as arrays:
-        content = dict(arrays)
+    content = arrays_of(folder)
     settings = yaml.safe_load(content["special:model.yml"].tobytes().rstrip(b"\0"))
     text = yaml.safe_dump(settings | changes).encode() + b"\0"
     np.savez(folder / "model.npz", **content | {"special:model.yml": np.frombuffer(text, np.int8)})
@@ -160,10 +163,8 @@ def test_pickled_arrays_are_not_executed():
             return Path.touch, (Path("executed"),)
 
     folder = as_marian(make_model())
-    with np.load(folder / "model.npz") as arrays:
-        content = dict(arrays)
     evil = np.array([Evil()], dtype=object)
-    np.savez(folder / "model.npz", **content | {"decoder_ff_logit_out_b": evil})
+    np.savez(folder / "model.npz", **arrays_of(folder) | {"decoder_ff_logit_out_b": evil})
     with pytest.raises(UserError, match=r"model\.npz"):
         import_run(folder, Path("runs/marian"))
     assert not Path("executed").exists()
@@ -171,8 +172,7 @@ def test_pickled_arrays_are_not_executed():
 
 def test_arrays_that_claim_more_than_their_file_are_refused():
     folder = as_marian(make_model())
-    with np.load(folder / "model.npz") as arrays:
-        content = dict(arrays)
+    content = arrays_of(folder)
     del content["Wemb"]
     np.savez(folder / "model.npz", **content)
     with (
