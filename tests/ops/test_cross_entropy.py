@@ -23,6 +23,15 @@ def inputs(rows: int, vocabulary: int, bias: bool) -> tuple[Tensor, Tensor, Tens
     return hidden, weight, added, torch.randint(0, vocabulary, (rows,), generator=generator)
 
 
+def loss_and_gradients(function, hidden, weight, added, *rest, autocast=False, divisor=1):
+    """Return the loss, the plain sums, and the gradients of hidden, weight and bias."""
+    with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
+        loss, plain = function(hidden, weight, added, *rest)
+    assert not plain.requires_grad
+    (loss / divisor).backward()
+    return [loss.detach(), plain, *(x.grad for x in (hidden, weight, added) if x is not None)]
+
+
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 @pytest.mark.parametrize(
@@ -32,14 +41,10 @@ def inputs(rows: int, vocabulary: int, bias: bool) -> tuple[Tensor, Tensor, Tens
 def test_processing_in_blocks_does_not_change_loss_and_gradients(
     rows, vocabulary, r_drop, smoothing, bias
 ):
-    found = []
-    for function in (linear_cross_entropy, plain_linear_cross_entropy):
-        hidden, weight, added, labels = inputs(rows, vocabulary, bias)
-        loss, plain = function(hidden, weight, added, labels, smoothing, r_drop)
-        assert not plain.requires_grad
-        (loss / 7).backward()
-        gradients = [x.grad for x in (hidden, weight, added) if x is not None]
-        found.append([loss.detach(), plain, *gradients])
+    found = [
+        loss_and_gradients(function, *inputs(rows, vocabulary, bias), smoothing, r_drop, divisor=7)
+        for function in (linear_cross_entropy, plain_linear_cross_entropy)
+    ]
     for fast, slow in zip(*found, strict=True):
         torch.testing.assert_close(fast, slow, rtol=1e-5, atol=1e-5)
 
@@ -48,17 +53,13 @@ def test_processing_in_blocks_does_not_change_loss_and_gradients(
     ("rows", "r_drop"), [(1, 0.0), (64, 0.0), (129, 0.0), (200, 0.0), (202, 3.0)]
 )
 def test_padding_for_autocast_does_not_change_loss_and_gradients(rows, r_drop):
-    found = []
-    for function in (linear_cross_entropy, plain_linear_cross_entropy):
-        hidden, weight, added, labels = inputs(rows, 50, True)
-        assert added is not None
-        with torch.autocast("cpu", torch.bfloat16):
-            loss, plain = function(hidden, weight, added, labels, 0.1, r_drop)
-        loss.backward()
-        gradients = [x.grad for x in (hidden, weight, added) if x.grad is not None]
-        found.append([loss.detach() / rows, plain[0] / rows, *gradients])
-    for fast, slow in zip(*found, strict=True):
-        assert (fast - slow).norm() <= 0.02 * slow.norm()
+    fast, slow = (
+        loss_and_gradients(function, *inputs(rows, 50, True), 0.1, r_drop, autocast=True)
+        for function in (linear_cross_entropy, plain_linear_cross_entropy)
+    )
+    fast[1], slow[1] = fast[1][0], slow[1][0]  # without the predictions, which rounding changes
+    for one, other in zip(fast, slow, strict=True):
+        assert (one - other).norm() <= 0.02 * other.norm()
 
 
 @pytest.mark.parametrize("r_drop", [0.0, 1.0])
@@ -101,8 +102,8 @@ def test_ignored_rows_do_not_count(function, r_drop):
         hidden, weight, added, labels = inputs(140, 50, True)
         labels = labels.repeat_interleave(2)[:140]
         labels[20:36] = 4
-        chosen = torch.arange(140)[labels != 4] if ignored is None else torch.arange(140)
-        loss, plain = function(hidden[chosen], weight, added, labels[chosen], 0.1, r_drop, ignored)
+        rows = torch.arange(140)[labels != 4] if ignored is None else torch.arange(140)
+        loss, plain = function(hidden[rows], weight, added, labels[rows], 0.1, r_drop, ignored)
         loss.backward()
         found.append([loss.detach(), plain, *(x.grad for x in (hidden, weight, added))])
     for one, other in zip(*found, strict=True):
@@ -111,22 +112,17 @@ def test_ignored_rows_do_not_count(function, r_drop):
 
 @pytest.mark.parametrize("bias", [False, True])
 def test_autocast_applies_to_products_but_not_to_sums(bias):
-    found = []
-    for function, autocast in ((linear_cross_entropy, True), (plain_linear_cross_entropy, False)):
-        hidden, weight, added, labels = inputs(200, 50, bias)
-        with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
-            loss, plain = function(hidden, weight, added, labels, 0.1)
-        loss.backward()
-        found.append(
-            [loss.detach(), plain, *(x.grad for x in (hidden, weight, added) if x is not None)]
+    (loss, plain, *gradients), (exact_loss, exact_plain, *exact_gradients) = (
+        loss_and_gradients(function, *inputs(200, 50, bias), 0.1, autocast=autocast)
+        for function, autocast in (
+            (linear_cross_entropy, True),
+            (plain_linear_cross_entropy, False),
         )
-    (loss, plain, *gradients), (exact_loss, exact_plain, *exact_gradients) = found
+    )
     assert loss.dtype == torch.float32
     torch.testing.assert_close(loss, exact_loss, rtol=1e-3, atol=0.0)
     torch.testing.assert_close(plain, exact_plain, rtol=1e-3, atol=0.0)
     for gradient, exact in zip(gradients, exact_gradients, strict=True):
-        assert gradient is not None
-        assert exact is not None
         assert gradient.dtype == torch.float32
         assert 0 < (gradient - exact).norm() < 0.01 * exact.norm()
 

@@ -75,15 +75,11 @@ def test_products_with_new_shapes_do_not_increase_memory():
     assert float(grown) < 10  # mebibytes; 65 without the limit
 
 
-def test_nothing_happens_on_other_systems(monkeypatch):
-    monkeypatch.setattr(sys, "platform", "darwin")
-    monkeypatch.setattr("ctypes.CDLL", lambda *_: pytest.fail("no C library to call"))
-    keep_memory()
-    return_memory()
-
-
-def test_nothing_happens_with_another_c_library(monkeypatch):
-    monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.setattr("ctypes.CDLL", lambda *_: object())
+@pytest.mark.parametrize(
+    ("system", "library"), [("darwin", lambda *_: 1 / 0), ("linux", lambda *_: object())]
+)
+def test_nothing_happens_on_other_systems_and_with_another_c_library(system, library, monkeypatch):
+    monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.setattr("ctypes.CDLL", library)
     keep_memory()
     return_memory()
