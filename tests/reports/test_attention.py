@@ -90,9 +90,7 @@ def test_shapes_are_layers_heads_queries_keys(attention: Attention) -> None:
     assert attention["cross"].average.shape == (target, source)
 
 
-def test_rows_sum_to_one_and_do_not_attend_to_the_future(
-    attention: Attention,
-) -> None:
+def test_rows_sum_to_one_and_do_not_attend_to_the_future(attention: Attention) -> None:
     for found in attention.maps.values():
         np.testing.assert_allclose(found.weights.sum(-1), 1, rtol=1e-5)
     assert np.triu(attention["decoder"].weights, k=1).max() == 0

@@ -130,12 +130,7 @@ def test_the_counts_in_the_report_add_up(make_config: Make, tmp_path: Path) -> N
     prepared = prepare(make_config(data={"path": str(path)}), tmp_path / "out")
     report = prepared.report
     assert report["read"] == 311
-    assert report["dropped"] == {
-        "empty side": 1,
-        "too long": 1,
-        "length ratio": 1,
-        "duplicate": 8,
-    }
+    assert report["dropped"] == {"empty side": 1, "too long": 1, "length ratio": 1, "duplicate": 8}
     assert report["pairs"] == {"train": 250, "validation": 20, "test": 30}
     assert report["with_placeholders"] == 0
     assert report["corpora"] == [{"name": "tsv", "licence": "", "read": 311, "train": 250}]

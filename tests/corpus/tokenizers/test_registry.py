@@ -53,9 +53,7 @@ def trained(texts: Texts, folder: Path, **fields: Any) -> Tokenizers:
 
 @pytest.fixture(scope="module", params=[*SUBWORDS, "bpe end", "unigram end", *WORDS])
 def tokenizers(
-    request: pytest.FixtureRequest,
-    training_texts: Texts,
-    tmp_path_factory: pytest.TempPathFactory,
+    request: pytest.FixtureRequest, training_texts: Texts, tmp_path_factory: pytest.TempPathFactory
 ) -> Tokenizers:
     kind, _, mark = request.param.partition(" ")
     folder = tmp_path_factory.mktemp("all")
@@ -64,9 +62,7 @@ def tokenizers(
 
 @pytest.fixture(scope="module", params=[(kind, suffix) for kind in SUBWORDS for suffix in SUFFIX])
 def subwords(
-    request: pytest.FixtureRequest,
-    training_texts: Texts,
-    tmp_path_factory: pytest.TempPathFactory,
+    request: pytest.FixtureRequest, training_texts: Texts, tmp_path_factory: pytest.TempPathFactory
 ) -> SubwordTokenizer:
     kind, suffix = request.param
     folder = tmp_path_factory.mktemp("subwords")

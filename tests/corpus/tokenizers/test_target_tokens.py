@@ -42,9 +42,7 @@ def put_first(
 
 @pytest.fixture(scope="module", params=["bpe", "unigram"])
 def tokenizers(
-    request: pytest.FixtureRequest,
-    training_texts: Texts,
-    tmp_path_factory: pytest.TempPathFactory,
+    request: pytest.FixtureRequest, training_texts: Texts, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Tokenizers, Tokenizers, list[int]]:
     return put_first(training_texts, tmp_path_factory.mktemp(request.param), request.param)
 
