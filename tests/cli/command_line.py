@@ -55,6 +55,11 @@ def text(output: bytes) -> str:
     return output.decode("utf-8")
 
 
+def printed(*arguments: object) -> str:
+    """Return the standard output of a call."""
+    return text(nmt(*arguments).stdout)
+
+
 def assert_refused(*arguments: object, message: str, stdin: bytes = b"") -> None:
     """One line on standard error that says `message`, exit code 2, no traceback."""
     done = nmt(*arguments, stdin=stdin)
