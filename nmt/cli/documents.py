@@ -23,7 +23,7 @@ _LARGEST = 256 * 2**20  # bytes; a document is held in memory
 
 
 def is_document(path: Path) -> bool:
-    """Return whether a file is translated as a whole, by its ending; others, line by line."""
+    """Return whether a file has the extension of a document; others are read line by line."""
     from nmt.config.data import translation_format
     from nmt.documents.endings import ENDINGS, ending_of
 
@@ -37,7 +37,9 @@ def require_fitting(path: Path, output: Path | None, given: Mapping[str, bool]) 
 
     if unfit := [name for name, is_given in given.items() if is_given]:
         remedy = "omit it" if len(unfit) == 1 else "omit them"
-        raise UserError(f"{path}: a document goes without {' and '.join(unfit)}; {remedy}")
+        raise UserError(
+            f"{path}: a document cannot be combined with {' and '.join(unfit)}; {remedy}"
+        )
     kind = ending_of(path.name)
     if not output:
         if kind not in TEXT:

@@ -54,7 +54,7 @@ def translate(
         typer.Option(
             "--input",
             "-i",
-            help="Text file, one sentence per line; or, by its ending, a document: .docx, .html, "
+            help="Text file, one sentence per line; or a document: .docx, .html, "
             ".md, .json, .srt, .vtt, or XLIFF, PO or TMX, whose empty targets are filled.",
         ),
     ] = None,
@@ -93,8 +93,8 @@ def translate(
         str | None,
         typer.Option(
             "--prefix",
-            help="Let the translation begin so; may end within a word. With --input, a file with a "
-            "line for each, empty if it is free.",
+            help="Start the translation with this text, which may end within a word. With --input: "
+            "a file with one such line per input line (empty: no constraint).",
         ),
     ] = None,
     tag: TagOption = None,
@@ -139,9 +139,11 @@ def translate(
     if prefix is not None and (alignment or not (text or input_)):
         raise UserError("--prefix needs text or --input, and does not work with --alignment")
     if prefix and input_ and not Path(prefix).is_file():
-        raise UserError(f"--prefix {prefix}: no such file; with --input, give a line for each")
+        raise UserError(
+            f"--prefix {prefix}: no such file; with --input, give one with a line per input line"
+        )
     if tag and options.address:
-        raise UserError("give either --tag or --address, which is a tag, too")
+        raise UserError("--tag and --address cannot be combined, because --address is itself a tag")
     file = input_ if input_ and is_document(input_) else None
     if file:
         given = {"--n-best": n_best is not None, "--scores": scores, "--alignment": alignment}
