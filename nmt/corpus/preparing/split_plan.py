@@ -34,7 +34,7 @@ from nmt.corpus.sources.paths import given_paths
 from nmt.corpus.sources.readers import Pair, Split
 from nmt.corpus.text.cleaning import Cleaner
 from nmt.corpus.text.form_of_address import address
-from nmt.corpus.text.languages import LISTED, seem_swapped, seem_to_be_in
+from nmt.corpus.text.languages import LISTED, common_words, seem_swapped, seem_to_be_in
 from nmt.corpus.text.normalization import words_only
 from nmt.corpus.text.sentences import has_several
 from nmt.corpus.text.tags import tag_prefix
@@ -316,7 +316,7 @@ class _Inspection:
                 self._told.add(problem)
                 _LOG.warning(f"{self._name}: {problem}")
         self._pairs += len(pairs)
-        self._encoded += sum(_has_entity(source) or _has_entity(target) for source, target in pairs)
+        self._encoded += sum(_has_entity(s) or _has_entity(t) for s, t in pairs if "&" in s + t)
 
     def finish(self) -> None:
         """Warn of what is judged by all pairs."""
@@ -331,7 +331,8 @@ def _suspicions(pairs: list[Pair], data: DataConfig) -> Iterator[str]:
     """Yield what suggests that pairs are not translations from the one language to the other."""
     source, target = data.languages
     sources, targets = zip(*pairs, strict=True)
-    swapped = seem_swapped(sources, targets, data.languages)
+    words = common_words(sources), common_words(targets)
+    swapped = seem_swapped(*words, data.languages)
     if swapped:
         yield (
             f"its sources seem to be in {target} and its targets in {source}; if so, swap its "
@@ -339,8 +340,8 @@ def _suspicions(pairs: list[Pair], data: DataConfig) -> Iterator[str]:
         )
     if len(pairs) < _FEWEST_JUDGED:
         return
-    for side, lines, own in (("sources", sources, source), ("targets", targets, target)):
-        other = next((x for x in LISTED if seem_to_be_in(x, lines, own)), None)
+    for side, of_side, own in zip(("sources", "targets"), words, data.languages, strict=True):
+        other = next((x for x in LISTED if seem_to_be_in(x, of_side, own)), None)
         if other and not swapped:
             yield f"many of its {side} seem to be in {other}; check its columns or files"
     overlaps = {
