@@ -49,10 +49,7 @@ from nmt.corpus.sources.readers import Split
 from nmt.corpus.sources.registry import open_corpora
 from nmt.corpus.text.capitals import CASING, Casing
 from nmt.corpus.text.cleaning import Cleaner
-from nmt.corpus.text.training_placeholders import (
-    TrainingPlaceholders,
-    words_of,
-)
+from nmt.corpus.text.training_placeholders import TrainingPlaceholders, list_words
 from nmt.corpus.tokenizers.registry import (
     Tokenizers,
     load_tokenizers,
@@ -332,7 +329,7 @@ def _insert_placeholders(
             source, target = inserter.insert(*pair)
             source_file.write(source + "\n")
             target_file.write(target + "\n")
-            known |= words_of(source)
+            known.update(list_words(source))
             count += (source, target) != pair
     for text, new in zip(texts, rewritten, strict=True):
         new.replace(text)
