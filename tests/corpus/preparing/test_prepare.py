@@ -180,7 +180,7 @@ def test_vocabularies_come_only_from_the_training_pairs(make_config: Make, tmp_p
 
 
 @pytest.mark.parametrize("all_given", [True, False])
-def test_each_file_is_read_once_and_the_training_file_twice_if_it_is_split(
+def test_each_file_is_read_once(
     make_config: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, all_given: bool
 ) -> None:
     read: list[str] = []
@@ -193,9 +193,7 @@ def test_each_file_is_read_once_and_the_training_file_twice_if_it_is_split(
     fields = {} if all_given else {"validation_path": None}
     config = given(tmp_path, make_config, lowercase="both", restore_case=True, **fields)
     prepare(config, tmp_path / "out")
-    assert sorted(read) == (
-        ["test", "train", "validation"] if all_given else ["test", "train", "train"]
-    )
+    assert sorted(read) == ["test", "train"] + ["validation"] * all_given
 
 
 # --------------------------------------------------------------------- when preparation is skipped
