@@ -115,7 +115,7 @@ def read_tsv(
         warn_once(f"{where}, and are left out")
 
 
-@cache  # once per file, which is read twice
+@cache  # once per file, however often it is read
 def warn_once(message: str) -> None:
     """Warn about a file."""
     _LOG.warning(message)

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 
 _CODES = """
 af:afr am:amh ar:ara az:aze be:bel bg:bul bn:ben bs:bos ca:cat cs:ces cy:cym da:dan de:deu el:ell
@@ -52,6 +52,7 @@ _FREQUENT = {  # no word is listed for more than one language
     "es": frozenset({"el", "los", "las", "una", "y", "por", "con", "lo", "su"}),
     "fr": frozenset({"le", "les", "des", "une", "et", "est", "pas", "je", "vous", "dans", "qui"}),
 }
+_LANGUAGE_OF = {word: code for code, words in _FREQUENT.items() for word in words}
 LISTED = tuple(_FREQUENT)
 """The languages that `seem_to_be_in` can tell apart."""
 
@@ -108,25 +109,28 @@ ALL_COLUMN_NAMES = frozenset(name for code in _COLUMN_NAMES for name in column_n
 """Column names for the languages in `_COLUMN_NAMES`; codes of others may be words (`no`, `is`)."""
 
 
+def common_words(lines: Iterable[str]) -> Counter[str]:
+    """Count the common words of each language in `LISTED`."""
+    words = "\n".join(lines).lower().split()
+    return Counter(filter(None, map(_LANGUAGE_OF.get, words)))
+
+
 def seem_swapped(
-    sources: Sequence[str], targets: Sequence[str], languages: tuple[str, str]
+    sources: Mapping[str, int], targets: Mapping[str, int], languages: tuple[str, str]
 ) -> bool:
     """Return whether each side has more common words of the other's language than of its own.
 
-    languages: of the sources and the targets; see `seem_to_be_in`
+    sources, targets: their `common_words`; languages: theirs; see `seem_to_be_in`
     """
     source, target = languages
     return seem_to_be_in(target, sources, source) and seem_to_be_in(source, targets, target)
 
 
-def seem_to_be_in(language: str, lines: Sequence[str], other: str) -> bool:
-    """Return whether the lines have more common words of one language than of another.
+def seem_to_be_in(language: str, words: Mapping[str, int], other: str) -> bool:
+    """Return whether text has more common words of one language than of another.
 
-    False if either language has no word list
+    words: its `common_words`. False if either language has no word list
     """
-    codes = [two_letters(code) for code in (language, other)]
-    if not set(codes) <= _FREQUENT.keys():
-        return False
-    words = Counter("\n".join(lines).lower().split())
-    own, others = (sum(words[word] for word in _FREQUENT[code]) for code in codes)
-    return own > others
+    language, other = two_letters(language), two_letters(other)
+    listed = {language, other} <= _FREQUENT.keys()
+    return listed and words.get(language, 0) > words.get(other, 0)

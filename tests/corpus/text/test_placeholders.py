@@ -1,12 +1,21 @@
 """Unseen words: replaced with placeholders, and filled in."""
 
+import random
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from nmt.corpus.text.placeholders import PlaceholderRules, fill_placeholders, numbers_of
+from nmt.corpus.text.placeholders import (
+    _FIGURE,
+    _NAMELIKE,
+    _NUMBER,
+    _UNLIKE_WORDS,
+    PlaceholderRules,
+    fill_placeholders,
+    numbers_of,
+)
 from nmt.corpus.text.training_placeholders import (
     FEWEST_NUMBERS,
     KnownWords,
@@ -52,6 +61,15 @@ def in_order(text: str) -> str:
     """Rename placeholders in the order in which they occur."""
     found = list(dict.fromkeys(c for c in text if c in PLACEHOLDERS))
     return text.translate({ord(c): PLACEHOLDERS[i] for i, c in enumerate(found)})
+
+
+def test_what_the_fast_patterns_do_not_find_the_slow_ones_do_not_either() -> None:
+    pieces = "A a s é ™ www mailto tel Ctrl Win NET de com Ph U x e D 3 ½ [ ( ) / . : ; - ' \" ? …"
+    dice = random.Random(1)
+    for _ in range(5000):
+        text = "".join(dice.choices([*pieces.split(), *("  .:;-"), *("  .:;-")], k=7))
+        assert _UNLIKE_WORDS.search(text) or not _NAMELIKE.search(text), text
+        assert _FIGURE.search(text) or not _NUMBER.search(text), text
 
 
 # ----------------------------------------------------------------------- inserting and filling in
