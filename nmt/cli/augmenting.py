@@ -75,9 +75,9 @@ def augment(
 
     Example: nmt augment runs/de-en --input news.de --output synthetic.tsv
     """
+    from nmt.config.languages import common_words, seem_to_be_in
     from nmt.corpus.sources.named import english_is_last
     from nmt.corpus.sources.readers import read_lines
-    from nmt.corpus.text.languages import common_words, seem_to_be_in
     from nmt.decoding.augmenting import Augmentation
     from nmt.decoding.augmenting import augment as write_pairs
     from nmt.files.checksums import identity

@@ -11,7 +11,7 @@ from itertools import groupby
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from nmt.corpus.text.languages import base_language
+from nmt.config.languages import base_language
 from nmt.documents.errors import DocumentError
 from nmt.documents.formatting import Formatted, has_letters, with_superscripts
 from nmt.documents.texts import FoundText

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polib
 
-from nmt.corpus.text.languages import base_language
+from nmt.config.languages import base_language
 from nmt.documents.inline_markup import InlineText, Slot, tokens_in
 from nmt.errors import UserError, one_line
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Literal
 
 from nmt.config.data import translation_format
+from nmt.config.languages import base_language
 from nmt.corpus.sources.translation_files import GETTEXT_HEADER
-from nmt.corpus.text.languages import base_language
 from nmt.documents.document import Document, Languages
 from nmt.documents.formatting import has_letters
 from nmt.documents.inline_markup import InlineText, Slot, Token, tokens_in

@@ -17,8 +17,8 @@ from docx.oxml.xmlchemy import BaseOxmlElement
 from docx.parts.document import DocumentPart
 from docx.parts.hdrftr import FooterPart, HeaderPart
 
+from nmt.config.languages import base_language
 from nmt.corpus.sources.readers import open_zip
-from nmt.corpus.text.languages import base_language
 from nmt.documents.document import Document, Languages
 from nmt.documents.errors import DocumentError
 from nmt.documents.formatting import Formatted, Part, has_letters, with_superscripts

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from typing_extensions import NotRequired, TypedDict
 
 from nmt.config.choices import Address
-from nmt.corpus.text.languages import base_language, language_name
+from nmt.config.languages import base_language, language_name
 from nmt.documents.formats import text_of
 from nmt.errors import UserError
 from nmt.serve.errors import ApiError, refusing

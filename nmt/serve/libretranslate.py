@@ -11,7 +11,7 @@ from starlette.responses import Response
 from typing_extensions import NotRequired, TypedDict
 
 from nmt.config.choices import Address
-from nmt.corpus.text.languages import language_name
+from nmt.config.languages import language_name
 from nmt.documents.endings import ENDINGS
 from nmt.documents.formats import encoding_of, text_of
 from nmt.serve.detection import Detected

@@ -131,7 +131,7 @@ def test_normalized_references_are_reported(trained_run: RunFolder) -> None:
 def test_a_tokenizer_unfit_for_the_language_gives_a_warning(
     trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nmt.corpus.text.languages.writes_no_spaces", lambda code: True)
+    monkeypatch.setattr("nmt.config.languages.writes_no_spaces", lambda code: True)
     done = nmt("evaluate", "--run", trained_run.path)
     assert "choose --tokenize flores200" in text(done.stderr)
     done = nmt("evaluate", "--run", trained_run.path, "--tokenize", "zh")

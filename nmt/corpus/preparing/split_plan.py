@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nmt.config.data import DataConfig
+from nmt.config.languages import LISTED, common_words, seem_swapped, seem_to_be_in
 from nmt.corpus.prepared import Example, write_examples
 from nmt.corpus.preparing.splitting import (
     Part,
@@ -34,7 +35,6 @@ from nmt.corpus.sources.paths import given_paths
 from nmt.corpus.sources.readers import Pair, Split
 from nmt.corpus.text.cleaning import Cleaner, as_lines
 from nmt.corpus.text.form_of_address import address
-from nmt.corpus.text.languages import LISTED, common_words, seem_swapped, seem_to_be_in
 from nmt.corpus.text.normalization import words_only
 from nmt.corpus.text.sentences import has_several
 from nmt.corpus.text.tags import tag_prefix

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nmt.corpus.text.languages import column_names, common_words, seem_to_be_in
+from nmt.config.languages import column_names, common_words, seem_to_be_in
 
 SIDE_NAMES = (frozenset({"source", "src"}), frozenset({"target", "tgt"}))
 """Possible names, in lower case, of the source and target columns."""

@@ -21,8 +21,8 @@ from pathlib import Path, PurePosixPath
 from textwrap import shorten
 from typing import IO, Literal, TypeAlias, cast
 
+from nmt.config.languages import ALL_COLUMN_NAMES, column_names
 from nmt.corpus.sources.columns import SIDE_NAMES, Columns, find_columns
-from nmt.corpus.text.languages import ALL_COLUMN_NAMES, column_names
 from nmt.errors import UserError, one_line
 
 _LOG = logging.getLogger(__name__)

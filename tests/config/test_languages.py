@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from nmt.corpus.text.languages import (
+from nmt.config.languages import (
     _FREQUENT,
     base_language,
     column_names,
