@@ -40,7 +40,7 @@ PARAMETERS = {
 pytestmark = pytest.mark.parametrize("path", CONFIGS, ids=name)
 
 
-def test_starts_with_its_schema_and_its_command(path: Path) -> None:
+def test_starts_with_its_schema_and_its_command(path):
     schema, second = path.read_text(encoding="utf-8").split("\n")[:2]
     assert (path.parent / schema.removeprefix(SCHEMA_LINE)).samefile(SCHEMA)
     command = re.fullmatch(r"# nmt train --config (\S+)((?: --set \S+)*)", second)
@@ -50,12 +50,12 @@ def test_starts_with_its_schema_and_its_command(path: Path) -> None:
     assert load_config(command[1], overrides) == load_config(path)
 
 
-def test_is_valid_according_to_the_schema(path: Path) -> None:
+def test_is_valid_according_to_the_schema(path):
     jsonschema = pytest.importorskip("jsonschema")
     jsonschema.validate(_read_yaml(path), json.loads(SCHEMA.read_text(encoding="utf-8")))
 
 
-def test_has_the_documented_number_of_parameters(path: Path) -> None:
+def test_has_the_documented_number_of_parameters(path):
     config = load_config(path)
     size = config.tokenizer.vocabulary_size
     with torch.device("meta"):
@@ -63,9 +63,7 @@ def test_has_the_documented_number_of_parameters(path: Path) -> None:
     assert count_parameters(model) == PARAMETERS[name(path)]
 
 
-def test_trains_two_updates_on_200_pairs(
-    path: Path, toy_corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_trains_two_updates_on_200_pairs(path, toy_corpus, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run = train(_shrunk(path, toy_corpus), tmp_path / "run")
     [line] = run.read_metrics()

@@ -20,9 +20,7 @@ def test_the_best_device_is_chosen(cuda, mps, expected, monkeypatch):
     monkeypatch.setattr(torch.backends.cuda, "enable_cudnn_sdp", cudnn.append)
     precisions: list[str] = []
     monkeypatch.setattr(torch, "set_float32_matmul_precision", precisions.append)
-
     assert choose_device() == torch.device(expected)
-
     assert precisions == (["high"] if cuda else [])  # TF32 exists only on CUDA
     assert cudnn == ([False] if cuda else [])
 
@@ -35,7 +33,6 @@ def test_a_named_device_is_used():
 def test_an_unavailable_device_is_refused_in_one_line(name):
     with pytest.raises(UserError) as caught:
         choose_device(name)
-
     assert str(caught.value) == f"--device {name}: not available here; omit it or use cpu"
 
 
@@ -59,7 +56,6 @@ def test_matrix_products_on_the_cpu_use_the_configured_or_best_precision(
     precision, capabilities, expected, monkeypatch
 ):
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: capabilities)
-
     assert product(precision) == expected
 
 
@@ -80,7 +76,6 @@ def test_auto_chooses_the_precision_of_the_tensor_cores(
     precision, capability, expected, monkeypatch
 ):
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
-
     assert product_dtype(torch.device("cuda"), precision) == expected
 
 

@@ -4,7 +4,6 @@ import contextlib
 import io
 import re
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -44,9 +43,7 @@ def texts(svg: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("run", [outputs, outputs_of_script])
-def test_every_shown_value_is_printed_by_the_code(
-    run: Callable[[str], list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_shown_value_is_printed_by_the_code(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     document = DOCUMENT.read_text(encoding="utf-8")
     claimed = blocks(document)
@@ -60,14 +57,14 @@ def test_every_shown_value_is_printed_by_the_code(
     assert with_outputs(document, [output for _, output in claimed]) == document
 
 
-def test_a_changed_value_is_detected() -> None:
+def test_a_changed_value_is_detected():
     document = "Text.\n\n```python\nx = 2\nprint(x)\n```\n\n```text\n3\n```\n\nMore.\n"
     assert blocks(document) == [("x = 2\nprint(x)\n", "3\n")]
     assert outputs(document) == outputs_of_script(document) == ["2\n"]
     assert with_outputs(document, ["2\n"]) == document.replace("3", "2")
 
 
-def test_a_block_that_fails_at_the_prompt_is_detected() -> None:
+def test_a_block_that_fails_at_the_prompt_is_detected():
     """A statement right after a loop is valid in a script, but a syntax error at the prompt."""
     document = "```python\nfor x in (1, 2):\n    y = x\nprint(y)\n```\n"
     assert outputs_of_script(document) == ["2\n"]
@@ -75,7 +72,7 @@ def test_a_block_that_fails_at_the_prompt_is_detected() -> None:
         outputs(document)
 
 
-def test_links_are_valid() -> None:
+def test_links_are_valid():
     document = DOCUMENT.read_text(encoding="utf-8")
     for link in re.findall(r"\]\((?!http|#)([^)#]+)", document):
         assert (FOLDER / link).exists(), link

@@ -34,7 +34,7 @@ def write_progress(file: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> str:
     return file.getvalue()
 
 
-def test_in_a_file_progress_is_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_a_file_progress_is_a_line_now_and_then(monkeypatch):
     written = write_progress(io.StringIO(), monkeypatch)
     assert re.findall(r"(\w+): +(\d+)%.*\n", written) == [
         *(("reading", "0"), ("reading", "30"), ("checking", "0")),
@@ -44,7 +44,7 @@ def test_in_a_file_progress_is_a_line_now_and_then(monkeypatch: pytest.MonkeyPat
     assert not set("\r\x1b") & set(written)
 
 
-def test_in_a_file_the_first_line_appears_after_the_delay(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_a_file_the_first_line_appears_after_the_delay(monkeypatch):
     now, file = 1000.0, io.StringIO()
     monkeypatch.setattr("tqdm.std.time", lambda: now)
     with Bar(
@@ -58,13 +58,13 @@ def test_in_a_file_the_first_line_appears_after_the_delay(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("delay", [0, 2])
 @pytest.mark.parametrize("kind", [io.StringIO, Terminal])
-def test_progress_can_be_switched_off(kind: type[io.StringIO], delay: int) -> None:
+def test_progress_can_be_switched_off(kind, delay):
     file = kind()
     assert list(Bar(range(3), file=file, disable=True, delay=delay)) == [0, 1, 2]
     assert file.getvalue() == ""
 
 
-def test_in_a_file_the_rate_is_the_mean(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_a_file_the_rate_is_the_mean(monkeypatch):
     now, file = 1000.0, io.StringIO()
     monkeypatch.setattr("tqdm.std.time", lambda: now)
     with Bar(total=100, file=file, delay=2, unit="x") as bar:
@@ -74,7 +74,7 @@ def test_in_a_file_the_rate_is_the_mean(monkeypatch: pytest.MonkeyPatch) -> None
     assert re.findall(r", +(\S+)x/s", file.getvalue()) == ["2.00"] * 3
 
 
-def test_a_closed_stream_and_none_at_all_are_left_to_tqdm(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_closed_stream_and_none_at_all_are_left_to_tqdm(monkeypatch):
     closed = io.StringIO()
     closed.close()
     for stream in (None, closed):
@@ -82,18 +82,18 @@ def test_a_closed_stream_and_none_at_all_are_left_to_tqdm(monkeypatch: pytest.Mo
         assert list(Bar(range(3), delay=60)) == [0, 1, 2]
 
 
-def test_on_a_terminal_progress_is_redrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_a_terminal_progress_is_redrawn(monkeypatch):
     written = write_progress(Terminal(), monkeypatch)
     assert written.count("\rreading") > 90
 
 
-def test_in_a_notebook_progress_is_redrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_a_notebook_progress_is_redrawn(monkeypatch):
     kind = type("OutStream", (io.StringIO,), {"__module__": "ipykernel.iostream"})
     written = write_progress(kind(), monkeypatch)
     assert written.count("\rreading") > 90
 
 
-def test_items_in_bursts_are_counted_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_items_in_bursts_are_counted_at_once(monkeypatch):
     """The bar also appears, and moves, while the next burst takes long."""
     file = Terminal()
     monkeypatch.setattr("sys.stderr", file)
@@ -111,9 +111,7 @@ def test_items_in_bursts_are_counted_at_once(monkeypatch: pytest.MonkeyPatch) ->
     assert file.getvalue().rpartition("\r")[2].startswith("working: 100%")
 
 
-def test_in_a_file_items_in_bursts_take_a_line_every_30_seconds(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_in_a_file_items_in_bursts_take_a_line_every_30_seconds(monkeypatch):
     file = io.StringIO()
     monkeypatch.setattr("sys.stderr", file)
     monkeypatch.setattr("nmt.progress._DELAY", 0.1)
@@ -129,7 +127,7 @@ def test_in_a_file_items_in_bursts_take_a_line_every_30_seconds(
     assert " 30/30 " in last
 
 
-def test_a_closed_terminal_is_not_an_error() -> None:
+def test_a_closed_terminal_is_not_an_error():
     class Closed(Terminal):
         def flush(self) -> None:
             raise OSError(errno.EIO, "Input/output error")
@@ -139,14 +137,14 @@ def test_a_closed_terminal_is_not_an_error() -> None:
         assert list(with_progress(range(3), "working")) == [0, 1, 2]
 
 
-def test_no_progress_is_shown_for_quick_work() -> None:
+def test_no_progress_is_shown_for_quick_work():
     shown = io.StringIO()
     with elapsed("thinking", shown):
         pass
     assert shown.getvalue() == ""
 
 
-def test_a_full_disk_does_not_stop_what_shows_progress() -> None:
+def test_a_full_disk_does_not_stop_what_shows_progress():
     class Full(io.StringIO):
         def write(self, text: str) -> int:
             raise OSError("no space left on device")
@@ -156,9 +154,7 @@ def test_a_full_disk_does_not_stop_what_shows_progress() -> None:
 
 
 @pytest.mark.parametrize(("seconds", "shown"), [(1, False), (3, True)])
-def test_text_printed_above_a_bar_does_not_draw_it_too_early(
-    seconds: int, shown: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_text_printed_above_a_bar_does_not_draw_it_too_early(seconds, shown, monkeypatch):
     now = 1000.0
     monkeypatch.setattr("tqdm.std.time", lambda: now)
     terminal = Terminal()

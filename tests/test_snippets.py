@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 import click
+import docx
 import numpy as np
 import pytest
 import typer
@@ -82,6 +83,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory, toy_corpus: Path) -> Path:
     unit = "<trans-unit id='1'><source>Where is the station?</source></trans-unit>"
     file = f"<file source-language='en'><body>{unit}</body></file>"
     (folder / "site.xlf").write_text(f"<xliff version='1.2'>{file}</xliff>", encoding="utf-8")
+    letter = docx.Document()
+    letter.add_paragraph("Where is the station?")
+    letter.save(str(folder / "letter.docx"))
+    (folder / "page.html").write_text("<p>Where is the <b>station</b>?</p>", encoding="utf-8")
     (folder / "terms.tsv").write_text("station\tHalt\n", encoding="utf-8")
     write_multi30k(folder / "multi30k", pairs)
     with pytest.MonkeyPatch.context() as patch:
@@ -139,9 +144,7 @@ def invoke(command: str) -> None:
 
 
 @pytest.mark.parametrize("page", with_commands("sh"))
-def test_every_command_runs(
-    page: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_command_runs(page, folder, tmp_path, monkeypatch):
     # A copy: a command without --run must not find a run of another page.
     folder = shutil.copytree(folder, tmp_path / "page")
     monkeypatch.chdir(folder)
@@ -155,7 +158,7 @@ def test_every_command_runs(
 
 
 @pytest.mark.parametrize("page", with_commands("bash", "sh", ""))
-def test_every_command_parses(page: str) -> None:
+def test_every_command_parses(page):
     for line in commands(TEXTS[page], "bash", "sh", ""):
         arguments = shlex.split(re.split(r"\bnmt (?:-- )?", line, maxsplit=1)[1], comments=True)
         arguments = [word for word in arguments if not word.startswith("$")]
@@ -177,12 +180,7 @@ def parse(arguments: list[str]) -> None:
 
 
 @pytest.mark.parametrize("page", [name for name in with_language("python") if "how" not in name])
-def test_python_code_runs(
-    page: str,
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_python_code_runs(page, folder, monkeypatch, capsys):
     monkeypatch.chdir(folder)
     for code in blocks(TEXTS[page], "python"):
         exec(code.replace('load_config("sample.yaml")', f'load_config("sample.yaml", {SMALL})'), {})
@@ -190,13 +188,13 @@ def test_python_code_runs(
 
 
 @pytest.mark.parametrize("page", with_language("yaml"))
-def test_configurations_are_valid(page: str) -> None:
+def test_configurations_are_valid(page):
     for block in blocks(TEXTS[page], "yaml"):
         parse_config(yaml.safe_load(block), page)
 
 
 @pytest.mark.parametrize("page", TEXTS)
-def test_make_targets_files_and_fields_named_on_a_page_exist(page: str) -> None:
+def test_make_targets_files_and_fields_named_on_a_page_exist(page):
     text = TEXTS[page]
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in re.findall(r"^make ([a-z-]+)|`make ([a-z-]+?)`", text, flags=re.MULTILINE):

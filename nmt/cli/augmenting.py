@@ -75,9 +75,9 @@ def augment(
 
     Example: nmt augment runs/de-en --input news.de --output synthetic.tsv
     """
+    from nmt.config.languages import common_words, seem_to_be_in
     from nmt.corpus.sources.named import english_is_last
     from nmt.corpus.sources.readers import read_lines
-    from nmt.corpus.text.languages import seem_to_be_in
     from nmt.decoding.augmenting import Augmentation
     from nmt.decoding.augmenting import augment as write_pairs
     from nmt.files.checksums import identity
@@ -98,7 +98,7 @@ def augment(
     opened = open_run(run)
     data = opened.config.data
     source, target = languages = data.languages
-    if seem_to_be_in(target, list(islice(read_lines(input_), _SAMPLE)), source):
+    if seem_to_be_in(target, common_words(islice(read_lines(input_), _SAMPLE)), source):
         _LOG.warning(
             f"{input_}: seems to be in {target}, but {run} translates from {source}; if so, use a "
             f"run that translates from {target}"

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from nmt.corpus.text.languages import base_language
+from nmt.config.languages import base_language
 from nmt.errors import UserError
 
 

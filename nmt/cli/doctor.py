@@ -21,6 +21,7 @@ EXTRAS = {
     "matplotlib": ("plot", "nmt plot"),
     "tensorboard": ("tensorboard", "training.tensorboard"),
     "simplemma": ("terms", "the German forms of a glossary's terms"),
+    "selectolax": ("documents", "documents such as .docx and .html"),
     "starlette": ("serve", "nmt serve"),
     "datasets": ("hub", "the Hugging Face Hub and tables"),
     "ftfy": ("filters", "data.drop_mojibake and data.check_languages"),

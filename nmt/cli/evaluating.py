@@ -110,7 +110,7 @@ def evaluate(
     Example: nmt evaluate --run runs/sample --against runs/sample-2
     Public test sets: nmt evaluate --test-set wmt20,multi30k/2018
     """
-    from nmt.corpus.text.languages import writes_no_spaces
+    from nmt.config.languages import writes_no_spaces
     from nmt.corpus.text.tags import split_prefix
     from nmt.evaluation.evaluate import evaluate as evaluate_translator
     from nmt.evaluation.evaluate import read_pairs, read_references
@@ -240,7 +240,7 @@ def _score_test_sets(
 ) -> None:
     """Print the scores on several test sets as a table with signatures, or as JSON."""
     from nmt.cli.tables import print_table
-    from nmt.corpus.text.languages import two_letters
+    from nmt.config.languages import two_letters
     from nmt.evaluation.evaluate import compose_references, translate_sources
     from nmt.evaluation.metrics import METRICS, evaluate_texts
     from nmt.evaluation.test_sets import read_test_set

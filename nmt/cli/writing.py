@@ -3,7 +3,7 @@
 import logging
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from itertools import tee
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -109,17 +109,28 @@ def write_lines(lines: Iterator[str], output: Path | None) -> None:
         for line in lines:
             typer.echo(line)
         return
-    from nmt.files.output_files import replacing
     from nmt.progress import with_progress
 
-    # Write to a device or pipe such as /dev/null; never replace it.
-    place = (
-        nullcontext(output)
-        if output.exists() and not output.is_file()
-        else replacing(output.resolve())
-    )
-    with place as path, path.open("w", encoding="utf-8", newline="\n") as file:
+    with _place(output) as path, path.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(line + "\n" for line in with_progress(lines, f"writing {output.name}"))
+
+
+def write_content(content: bytes, output: Path | None) -> None:
+    """Print the content of a file, or write it to a file that appears only when complete."""
+    if output is None or _is_standard_output(output):
+        typer.echo(content, nl=False)
+        return
+    with _place(output) as path:
+        path.write_bytes(content)
+
+
+def _place(output: Path) -> AbstractContextManager[Path]:
+    """Return where to write a file that appears only when complete."""
+    from nmt.files.output_files import replacing
+
+    # Write to a device or pipe such as /dev/null; never replace it.
+    is_file = output.is_file() or not output.exists()
+    return replacing(output.resolve()) if is_file else nullcontext(output)
 
 
 def require_plain(output: Path) -> None:

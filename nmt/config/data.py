@@ -11,8 +11,8 @@ from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
 from nmt.config.choices import ADDRESSES
+from nmt.config.languages import base_language
 from nmt.config.section import MOST, BrokenRule, Section
-from nmt.corpus.text.languages import base_language
 from nmt.special_tokens import TAGS
 
 

@@ -11,8 +11,8 @@ from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 
+from nmt.config.languages import base_language, is_code, two_letters
 from nmt.corpus.sources.readers import read_lines
-from nmt.corpus.text.languages import base_language, is_code, two_letters
 from nmt.decoding.inflection import english_forms, english_lemma, english_number, german_forms
 from nmt.decoding.noun_table import Number
 from nmt.errors import UserError

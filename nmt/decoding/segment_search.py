@@ -19,7 +19,6 @@ from nmt.config.decoding import DecodingConfig
 from nmt.corpus.text.form_of_address import addresses
 from nmt.corpus.text.target_words import TargetWords
 from nmt.corpus.tokenizers.registry import Tokenizers
-from nmt.corpus.tokenizers.words import WordTokenizer
 from nmt.decoding.engines.interface import Search
 from nmt.decoding.search.hypothesis import Hypothesis
 from nmt.decoding.segments import Segment, Segmenter
@@ -137,7 +136,7 @@ class SegmentSearch:
     def tokens(self, segment: Segment, hypothesis: Hypothesis) -> list[str]:
         """Return the tokens of a translation; each <unk> is replaced if this is enabled."""
         target = self._tokenizers.target
-        replace = self._decoding.replace_unknown and isinstance(target, WordTokenizer)
+        replace = self._decoding.replace_unknown and target.whole_words
         if UNK in hypothesis.ids and replace and (pytorch := self.pytorch_if_possible()):
             from nmt.decoding.unknown import replace_unknown
 

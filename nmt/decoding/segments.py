@@ -24,7 +24,6 @@ from nmt.corpus.text.tags import split_prefix
 from nmt.corpus.text.target_words import TargetWords
 from nmt.corpus.tokenizers.registry import Tokenizers
 from nmt.corpus.tokenizers.tokenizer import Tokenizer
-from nmt.corpus.tokenizers.words import WordTokenizer
 from nmt.decoding.engines.interface import Constraints
 from nmt.decoding.glossary import Glossary, Match, Term
 from nmt.errors import UserError
@@ -267,7 +266,7 @@ class Segmenter:
         source = self._tokenizers.source
         if source.knows(segment.part.text):
             return []
-        if isinstance(source, WordTokenizer):  # it knows words only
+        if source.whole_words:  # it knows words only
             words = segment.part.text.split()
             return [word for word in dict.fromkeys(words) if not source.knows(word)]
         characters = dict.fromkeys(segment.part.text)
@@ -303,7 +302,7 @@ class Segmenter:
         """
         target = self._tokenizers.target
         texts = (self._cleaner.target(term.targets[0]) for term in terms if term.targets)
-        whole = isinstance(target, WordTokenizer)
+        whole = target.whole_words
         units = (unit for text in texts for unit in (text.split() if whole else text))
         return [unit for unit in dict.fromkeys(units) if UNK in target.encode(unit)]
 
@@ -374,7 +373,7 @@ class Segmenter:
 @lru_cache(_MOST_VOCABULARIES)
 def _spellings(target: Tokenizer) -> list[bytes]:
     """What each target token writes; nothing for whole words, which have other spaces."""
-    if isinstance(target, WordTokenizer):
+    if target.whole_words:
         return []
     tokens = target.tokens(range(target.size))
     byte = [_BYTE.fullmatch(token) for token in tokens]

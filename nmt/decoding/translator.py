@@ -16,7 +16,6 @@ from nmt.corpus.text.sentences import SplitText
 from nmt.corpus.text.tags import address_prefix, split_prefix
 from nmt.corpus.text.target_words import TargetWords
 from nmt.corpus.tokenizers.registry import Tokenizers
-from nmt.corpus.tokenizers.words import WordTokenizer
 from nmt.decoding.engines.interface import Search
 from nmt.decoding.glossary import Glossary, Term
 from nmt.decoding.search.hypothesis import Hypothesis
@@ -240,7 +239,7 @@ class Translator:
         segments = self.segments(line)
         if len(segments) != 1:
             raise UserError("text: send one sentence, not so long that it is translated in parts")
-        if isinstance(self.tokenizers.target, WordTokenizer):
+        if self.tokenizers.target.whole_words:
             return {}  # `n_best` could not continue them
         [segment] = self._segments.begin(segments, beginning)
         target = self.tokenizers.target

@@ -23,7 +23,7 @@ from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
 from nmt.config.choices import BleuTokenizer, ExtraMetric
-from nmt.corpus.text.languages import two_letters
+from nmt.config.languages import two_letters
 from nmt.errors import UserError, one_line
 
 _SEED = 12345  # sacrebleu's own default

@@ -12,7 +12,7 @@ from typing import Any
 
 from sacrebleu.dataset import DATASETS
 
-from nmt.corpus.text.languages import two_letters
+from nmt.config.languages import two_letters
 from nmt.errors import UserError, is_full_disk, one_line, unwritable, writing
 from nmt.files.locks import locked
 from nmt.progress import elapsed

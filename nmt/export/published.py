@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, Field, ValidationError
 from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[attr-defined]
 
+from nmt.config.languages import two_letters
 from nmt.config.section import DEEPEST, WIDEST
 from nmt.config.tokenizer import MOST_SUBWORDS
-from nmt.corpus.text.languages import two_letters
 from nmt.corpus.tokenizers.subwords import LARGEST_MODEL
 from nmt.errors import UserError, one_line
 from nmt.files.json_files import first_problem

@@ -6,15 +6,22 @@ from pathlib import Path
 from typing import TextIO
 
 CHUNK = 10_000  # lines
+_ERRORS = "surrogatepass"  # broken input may have lone surrogates
 
 
 def read_chunks(path: Path, size: int = CHUNK) -> Iterator[list[str]]:
     """Yield lists of at most `size` lines of a text file, without line endings."""
-    with path.open(encoding="utf-8", newline="\n") as file:
+    with path.open(encoding="utf-8", errors=_ERRORS, newline="\n") as file:
         while lines := "".join(islice(file, size)):
             yield lines.removesuffix("\n").split("\n")
 
 
+def read_line_pairs(paths: tuple[Path, Path]) -> Iterator[tuple[str, str]]:
+    """Yield the lines of one text file, each with that of another."""
+    for chunks in zip(*map(read_chunks, paths), strict=True):
+        yield from zip(*chunks, strict=True)
+
+
 def text_writer(path: Path) -> TextIO:
     """Open a text file that `read_chunks` can read."""
-    return path.open("w", encoding="utf-8", newline="\n")
+    return path.open("w", encoding="utf-8", errors=_ERRORS, newline="\n")

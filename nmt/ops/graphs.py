@@ -40,12 +40,13 @@ class ReplayedByShape:
         self._graphs: dict[Shapes, _Graph] = {}
         self._pool: Any = None
         self._failed = False
+        self._most = _MOST_GRAPHS
 
     def __call__(self, *inputs: Tensor) -> Tensor:
         """Return the function's result."""
         shapes = tuple((x.shape, x.dtype) for x in inputs)
         self._calls[shapes] += 1
-        if self._calls[shapes] == 2 and len(self._graphs) < _MOST_GRAPHS:
+        if self._calls[shapes] == 2 and len(self._graphs) < self._most:
             self._capture(shapes, inputs)
         graph = self._graphs.get(shapes)
         return graph.replay(inputs) if graph else self._run(*inputs)
@@ -56,11 +57,22 @@ class ReplayedByShape:
         except torch.cuda.OutOfMemoryError:
             if not self._graphs:
                 raise
-            _LOG.info("graphs released: their memory is needed")
-            self._graphs.clear()
-            self._pool = None
-            torch.cuda.empty_cache()
-            return self._function(*inputs)
+        # Here, no traceback keeps the tensors of the failed call.
+        self._release()
+        return self._function(*inputs)
+
+    def _release(self) -> None:
+        """Free the memory of all graphs; half as many may be captured again, common ones first."""
+        self._most = len(self._graphs) // 2
+        _LOG.warning(
+            "training needs the memory of %d CUDA graphs; from now on, at most %d are kept",
+            len(self._graphs),
+            self._most,
+        )
+        self._graphs.clear()
+        self._calls.clear()
+        self._pool = None
+        torch.cuda.empty_cache()
 
     def _capture(self, shapes: Shapes, inputs: tuple[Tensor, ...]) -> None:
         stream = torch.cuda.current_stream()

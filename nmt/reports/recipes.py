@@ -17,11 +17,11 @@ from textwrap import fill
 
 from nmt.config.data import DataConfig, Source
 from nmt.config.decoding import DecodingConfig
+from nmt.config.languages import base_language
 from nmt.config.model import ModelConfig
 from nmt.config.yaml_files import written
 from nmt.corpus.sources.paths import expanded, ignoring_os_errors
 from nmt.corpus.sources.registry import likely_source, open_corpus
-from nmt.corpus.text.languages import base_language
 from nmt.decoding.engines.ctranslate2 import threads
 from nmt.errors import UserError, escape_terminal
 from nmt.progress import with_progress

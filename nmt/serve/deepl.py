@@ -11,10 +11,10 @@ from starlette.responses import Response
 from typing_extensions import NotRequired, TypedDict
 
 from nmt.config.choices import Address
-from nmt.corpus.text.languages import base_language, language_name
+from nmt.config.languages import base_language, language_name
+from nmt.documents.formats import text_of
 from nmt.errors import UserError
-from nmt.serve.documents import text_of, translate_document
-from nmt.serve.errors import ApiError
+from nmt.serve.errors import ApiError, refusing
 from nmt.serve.glossaries import StoredGlossary
 from nmt.serve.libretranslate import AUTO, detect_languages
 from nmt.serve.operations import Operation, Texts
@@ -222,14 +222,15 @@ async def upload_document(service: Service, request: Request, body: DocumentBody
     if glossary and (glossary.source, glossary.target) != (given, target):
         raise ApiError(400, "source_lang and target_lang must be those of the glossary")
     if given == AUTO:
-        text = await service.in_thread(text_of, name, content)
+        with refusing():
+            text = await service.in_thread(text_of, name, content)
         [found] = await detect_languages(service, given, target, [text])
         source = found["language"]
     if given != AUTO or source != target:
         run = service.run_between(source, target)
         address = _address(body.formality, run)
         run = await service.adapted(run, glossary.entries if glossary else None, address)
-        content = await translate_document(service.translator, run, name, content)
+        content = await service.translator.translate_document(run, name, content)
     secret = service.downloads.add(name, content)
     return {"document_id": secret, "document_key": secret}
 

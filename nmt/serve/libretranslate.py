@@ -11,9 +11,11 @@ from starlette.responses import Response
 from typing_extensions import NotRequired, TypedDict
 
 from nmt.config.choices import Address
-from nmt.corpus.text.languages import language_name
+from nmt.config.languages import language_name
+from nmt.documents.endings import ENDINGS
+from nmt.documents.formats import encoding_of, text_of
 from nmt.serve.detection import Detected
-from nmt.serve.documents import KINDS, encoding_of, text_of, translate_document
+from nmt.serve.errors import refusing
 from nmt.serve.limits import MOST_OPTIONS
 from nmt.serve.operations import LanguageCode, Operation, Texts
 from nmt.serve.service import Service
@@ -143,9 +145,10 @@ async def translate(service: Service, request: Request, body: TranslateBody) -> 
     service.translator.require_length(texts)
     plain = texts
     if body.source == AUTO and body.format == "html":
-        from nmt.serve.markup import Markup
+        from nmt.documents.html_markup import Markup
 
-        plain = await service.in_thread(lambda: [Markup(text).text for text in texts])
+        with refusing():
+            plain = await service.in_thread(lambda: [Markup(text).text for text in texts])
     detected = await detect_languages(service, body.source, body.target, plain)
     found: list[list[str]] = [[text] for text in texts]
     for source in dict.fromkeys(each["language"] for each in detected):
@@ -242,7 +245,7 @@ async def settings(service: Service, request: Request, body: object) -> Settings
             "target": {"code": run.target, "name": language_name(run.target)},
         },
         "suggestions": False,
-        "supportedFilesFormat": list(KINDS),
+        "supportedFilesFormat": list(ENDINGS),
     }
 
 
@@ -253,7 +256,8 @@ async def translate_file(service: Service, request: Request, body: FileBody) -> 
     source = body.source
     missing: list[str] = []
     if source == AUTO:
-        text = await service.in_thread(text_of, name, content)
+        with refusing():
+            text = await service.in_thread(text_of, name, content)
         [found] = await detect_languages(service, source, body.target, [text])
         source = found["language"]
     if body.source == AUTO and source == body.target:
@@ -262,13 +266,15 @@ async def translate_file(service: Service, request: Request, body: FileBody) -> 
         run = service.run_between(source, body.target)
         run = await service.adapted(run, body.glossary, body.address)
         translator = service.translator.noting(missing)
-        translated = await translate_document(translator, run, name, content)
+        translated = await translator.translate_document(run, name, content)
     stem, _, ending = name.rpartition(".")
     new_name = f"{stem}_{body.target}.{ending}"
     secret = service.downloads.add(new_name, translated)
     path = f"/download_file/{secret}/{quote(new_name, safe='')}"
     answer: TranslatedFile = {"translatedFileUrl": str(request.base_url).rstrip("/") + path}
-    if (encoding := encoding_of(name, content)) != "utf-8":
+    with refusing():
+        encoding = encoding_of(name, content)
+    if encoding != "utf-8":
         answer["encoding"] = encoding
     if missing:
         answer["missing_terms"] = [*dict.fromkeys(missing)]

@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError, to_json
 from starlette.datastructures import FormData, ImmutableMultiDict, UploadFile
 from starlette.requests import Request
 
-from nmt.corpus.text.languages import base_language
+from nmt.config.languages import base_language
 from nmt.serve.errors import ApiError
 from nmt.serve.limits import Limits
 from nmt.serve.service import Service

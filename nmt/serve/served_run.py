@@ -1,21 +1,18 @@
 """A run as the server uses it; only this module calls the translator."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from nmt.config.choices import Address
 from nmt.corpus.text.placeholders import fill_placeholders
-from nmt.corpus.text.sentences import SplitText
-from nmt.corpus.text.tags import split_prefix
 from nmt.errors import UserError
 from nmt.files.private_paths import public_name
 from nmt.runs.folder import RunFolder
 
 if TYPE_CHECKING:
     from nmt.decoding.translator import Translation, Translator
-    from nmt.serve.formatting import Formatted, Links, Part
-    from nmt.serve.inspection import Inspection, Step
+    from nmt.reports.inspection import Inspection, Step
 
 
 @dataclass(eq=False)
@@ -45,13 +42,6 @@ class ServedRun:
         terms = None if glossary is None else parse_glossary(glossary, languages)
         return replace(self, translator=self.translator.adapted(terms, address))
 
-    def split(self, text: str) -> SplitText:
-        """Split a text into sentences, unless the translation memory has it as a whole."""
-        if not self.translator.remembered(text):
-            return self.translator.split(text)
-        start = len(text) - len(text.lstrip())
-        return SplitText([text.strip()], [text[:start], text[len(text.rstrip()) :]])
-
     def translate(self, lines: Sequence[str], n: int) -> "list[list[Translation]]":
         """Return up to `n` translations of each line, best first, without duplicates."""
         from nmt.decoding.translator import distinct  # samples may repeat a text
@@ -67,46 +57,14 @@ class ServedRun:
         """Return words that may follow the beginning of a translation; raises `UserError`."""
         return self.translator.next_words(sentence, prefix, n)
 
-    def inspect(
-        self, sentence: str, translation: "Translation", probabilities: bool = True
-    ) -> "Inspection":
+    def inspect(self, sentence: str, translation: "Translation") -> "Inspection":
         """Inspect a translation of one sentence; raises `UserError` if that is impossible."""
         if translation.from_memory:
             raise UserError("this translation is from the memory, not from the model")
-        model = self.translator.pytorch.models[0]  # first: raises an error if PyTorch is missing
-        from nmt.ops.threads import TORCH_LOCK
-        from nmt.serve.inspection import inspect
+        self.translator.pytorch  # noqa: B018  # first: raises an error if PyTorch is missing
+        from nmt.reports.inspection import inspect
 
-        with TORCH_LOCK:
-            return inspect(self.translator, model, sentence, translation, probabilities)
-
-    def translate_formatted(self, texts: "Sequence[Formatted]") -> "Iterator[FoundText]":
-        """Translate formatted texts one by one, as the server does for many clients at once."""
-        from nmt.serve.formatting import format_by, has_letters, join_sentences, sentences_of
-
-        data = self.folder.config.data
-        cuts = [self.split(formatted.text) for formatted in texts]
-        asked = (sentence for cut in cuts for sentence in cut.sentences if has_letters(sentence))
-        found = self.translator.stream(asked)
-        for formatted, cut in zip(texts, cuts, strict=True):
-            tag = len(split_prefix(data, formatted.text)[0])
-            sentences = sentences_of(formatted, cut, tag)
-            best = [next(found)[0] if has_letters(each.text) else None for each in sentences]
-            parts = [
-                format_by(self.link_words, sentence, each, formatted) if each else None
-                for sentence, each in zip(sentences, best, strict=True)
-            ]
-            translations = [each for each in best if each]
-            yield FoundText(join_sentences(formatted, tag, sentences, parts), translations)
-
-    def link_words(
-        self, sentence: str, translation: "Translation", cuts: Collection[int]
-    ) -> "Links | None":
-        """Link the words of a sentence and its translation by attention; raises like `inspect`."""
-        found = self.inspect(sentence, translation, probabilities=False)
-        from nmt.serve.inspection import link_words
-
-        return link_words(found, cuts)
+        return inspect(self.translator, sentence, translation)
 
     def record_beam(self, translation: "Translation", n: int = 1) -> "list[list[Step]]":
         """Return the hypotheses at each step of a beam search for the `n` best translations.
@@ -116,7 +74,7 @@ class ServedRun:
         """
         model = self.translator.pytorch.models[0]  # first, as above
         from nmt.ops.threads import TORCH_LOCK
-        from nmt.serve.inspection import record_beam
+        from nmt.reports.inspection import record_beam
 
         traces = self.translator.traces(translation)
         if len(traces) != 1:
@@ -143,19 +101,6 @@ class ServedRun:
                 "the beam cannot be shown: beam search in PyTorch does not find this translation"
             )
         return steps
-
-
-@dataclass(frozen=True)
-class FoundText:
-    """A translated text; parts: as for `format_words`; sentences: the translation of each."""
-
-    parts: "list[Part]"
-    sentences: "list[Translation]"
-
-    @property
-    def from_memory(self) -> bool:
-        """Whether all of it is from the translation memory."""
-        return all(sentence.from_memory for sentence in self.sentences)
 
 
 def name_runs(runs: Sequence[RunFolder], taken: Collection[str] = ()) -> list[str]:

@@ -12,12 +12,11 @@ import anyio.to_thread
 
 from nmt.config.choices import Address
 from nmt.config.data import DataConfig
-from nmt.errors import UserError
 from nmt.reports.summaries import RunSummary
 from nmt.serve.batching import Batcher
 from nmt.serve.detection import Detector
 from nmt.serve.downloads import Downloads
-from nmt.serve.errors import ApiError
+from nmt.serve.errors import ApiError, refusing
 from nmt.serve.glossaries import Glossaries
 from nmt.serve.limits import Limits, RateLimiter
 from nmt.serve.served_run import ServedRun
@@ -111,10 +110,8 @@ class Service:
         """
         if glossary is None and address is None:
             return run
-        try:
+        with refusing():
             return await self.in_thread(self._adapted, run, glossary, address)
-        except UserError as error:
-            raise ApiError(400, f"Invalid request: {error}") from None
 
     async def in_thread(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a function outside the event loop: it reads files, or computes without the model."""

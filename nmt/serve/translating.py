@@ -1,32 +1,26 @@
-"""Translation of whole texts, HTML and formatted text, sentence by sentence."""
+"""Translation of whole texts, documents, HTML and XML, sentence by sentence."""
 
-import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from itertools import compress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import anyio.to_thread
 
-from nmt.corpus.text.tags import split_prefix
+from nmt.documents.endings import ending_of
+from nmt.documents.formats import read_document
+from nmt.documents.formatting import Formatted, format_by
+from nmt.documents.texts import DividedText, FoundText, link_words, split
 from nmt.serve.batching import Batcher
-from nmt.serve.errors import ApiError
-from nmt.serve.formatting import (
-    Formatted,
-    Part,
-    format_by,
-    has_letters,
-    join_sentences,
-    sentences_of,
-)
+from nmt.serve.errors import ApiError, refusing
 from nmt.serve.limits import Limits
-from nmt.serve.served_run import FoundText, ServedRun
+from nmt.serve.served_run import ServedRun
 
 if TYPE_CHECKING:
     from nmt.corpus.text.sentences import SplitText
     from nmt.decoding.translator import Translation
 
-_LINE_BREAK = re.compile(r"[\n\r\f]")
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class TextTranslator:
@@ -70,7 +64,8 @@ class TextTranslator:
     async def split(self, run: ServedRun, texts: Sequence[str]) -> "list[SplitText]":
         """Split texts into sentences; raises `ApiError` if there are too many."""
         self.require_length(texts)
-        found = await anyio.to_thread.run_sync(lambda: list(map(run.split, texts)))
+        work = partial(split, run.translator)
+        found = await anyio.to_thread.run_sync(lambda: list(map(work, texts)))
         sentences = sum(len(each.sentences) for each in found)
         if sentences > self._limits.sentences:
             raise ApiError(
@@ -80,26 +75,17 @@ class TextTranslator:
             )
         return found
 
-    async def translate(
-        self, run: ServedRun, texts: Sequence[str], n: int = 1, keep_symbols: bool = False
-    ) -> list[list[str]]:
+    async def translate(self, run: ServedRun, texts: Sequence[str], n: int = 1) -> list[list[str]]:
         """Return up to `n` translations of each text, best first, with whitespace preserved.
 
         The second translation of a text combines the second best of each sentence, and so on.
-        keep_symbols: do not translate sentences without letters, as in documents
         """
-        data = run.folder.config.data
         cuts = await self.split(run, texts)
-        found = iter(await self._translate(run, cuts, n, keep_symbols))
+        asked = [sentence for each in cuts for sentence in each.sentences]
+        found = iter(await self._translate(run, asked, n))
         results = []
         for each in cuts:
-            options = [
-                [
-                    option.text if option else split_prefix(data, sentence)[1]
-                    for option in next(found)
-                ]
-                for sentence in each.sentences
-            ]
+            options = [[option.text for option in next(found)] for _ in each.sentences]
             count = max(map(len, options), default=1)
             results.append(
                 [each.join([o[min(rank, len(o) - 1)] for o in options]) for rank in range(count)]
@@ -107,34 +93,36 @@ class TextTranslator:
         return results
 
     async def _translate(
-        self, run: ServedRun, cuts: "Sequence[SplitText]", n: int, keep_symbols: bool
-    ) -> "list[list[Translation] | list[None]]":
-        """Translate all sentences; [None] for those that stay as they are."""
-        sentences = [sentence for each in cuts for sentence in each.sentences]
-        chosen = [not keep_symbols or has_letters(sentence) for sentence in sentences]
-        found = await self._batcher.translate(run, [*compress(sentences, chosen)], n)
+        self, run: ServedRun, sentences: Sequence[str], n: int
+    ) -> "list[list[Translation]]":
+        found = await self._batcher.translate(run, sentences, n)
         if self._missing_terms is not None:
             self._missing_terms += [str(term) for each in found for term in each[0].missing_terms]
-        rest = iter(found)
-        return [next(rest) if each else [None] for each in chosen]
+        return found
+
+    async def translate_document(self, run: ServedRun, name: str, content: bytes) -> bytes:
+        """Translate a document; raises `ApiError` if it cannot be read, see `read_document`."""
+        languages = run.source, run.target
+        given = f"document{ending_of(name)}"  # in messages
+        document = await _in_thread(read_document, given, content, languages, self.require_number)
+        found = await self.translate_formatted(run, document.texts)
+        unusable = document.unusable(found)
+        again = await self.translate_formatted(run, [*unusable.values()])
+        for number, each in zip(unusable, again, strict=True):
+            found[number] = each
+        return await _in_thread(document.written, found)
 
     async def translate_html(self, run: ServedRun, texts: Sequence[str]) -> list[str]:
-        """Translate the text of HTML documents or fragments."""
-        from nmt.serve.markup import Markup
+        """Translate the text of HTML documents or fragments; raises `ApiError`."""
+        from nmt.documents.html_markup import Markup
 
-        markups = await anyio.to_thread.run_sync(lambda: list(map(Markup, texts)))
-        stretches = [(markup, stretch) for markup in markups for stretch in markup.stretches]
-        attributes = [attribute for markup in markups for attribute in markup.attributes]
-        labels = [Formatted([each.text]) for each in attributes]
-        contents = [stretch.formatted for _, stretch in stretches]
-        found = iter(await self.translate_formatted(run, [*labels, *contents]))
-        for attribute, label in zip(attributes, found, strict=False):
-            attribute.replace("".join(text for text, _ in label.parts))
-        for (markup, stretch), content in zip(stretches, found, strict=True):
-            markup.replace(stretch, content.parts)
-        for markup in markups:
-            markup.change_language(run.source, run.target)
-        return list(map(str, markups))
+        markups = await _in_thread(lambda: [Markup(text) for text in texts])
+        within = [text for each in markups for text in each.texts]
+        found = iter(await self.translate_formatted(run, within))
+        return [
+            each.translated([next(found) for _ in each.texts], run.source, run.target)
+            for each in markups
+        ]
 
     async def translate_xml(
         self,
@@ -144,42 +132,36 @@ class TextTranslator:
         dividing: Collection[str] = (),
     ) -> list[str]:
         """Translate the text of XML fragments; ignored, dividing: see `XmlMarkup`."""
-        from nmt.serve.xml_markup import XmlMarkup
+        from nmt.documents.xml_markup import XmlMarkup
 
-        def read() -> list[XmlMarkup]:
-            return [XmlMarkup(text, ignored, dividing) for text in texts]
-
-        markups = await anyio.to_thread.run_sync(read)
-        contents = [content for markup in markups for content in markup.texts]
-        found = iter(await self.translate_formatted(run, contents))
-        return [markup.replace([next(found).parts for _ in markup.texts]) for markup in markups]
+        markups = await _in_thread(lambda: [XmlMarkup(text, ignored, dividing) for text in texts])
+        within = [text for each in markups for text in each.texts]
+        found = iter(await self.translate_formatted(run, within))
+        return [each.replace([next(found).parts for _ in each.texts]) for each in markups]
 
     async def translate_formatted(
-        self, run: ServedRun, texts: Sequence[Formatted], keep_breaks: bool = False
+        self, run: ServedRun, texts: Sequence[Formatted]
     ) -> list[FoundText]:
-        """Translate formatted texts.
-
-        keep_breaks: line breaks divide texts, unlike in HTML and .docx, where they are only spaces
-        """
-        plain = [each.text if keep_breaks else _LINE_BREAK.sub(" ", each.text) for each in texts]
-        cuts = await self.split(run, plain)
-        found = iter(await self._translate(run, cuts, 1, keep_symbols=True))
+        """Translate formatted texts."""
+        cuts = await self.split(run, [each.spaced for each in texts])
+        data = run.folder.config.data
+        divided = [DividedText(each, cut, data) for each, cut in zip(texts, cuts, strict=True)]
+        asked = [sentence.text for each in divided for sentence in each.sentences]
+        found = iter(await self._translate(run, asked, 1))
+        link = partial(link_words, run.translator)
         results = []
-        for formatted, each in zip(texts, cuts, strict=True):
-            # Every sentence begins with the text's tag, if it has one.
-            tag = len(split_prefix(run.folder.config.data, formatted.text)[0])
-            sentences = sentences_of(formatted, each, tag)
-            translations: list[list[Part] | None] = []
-            chosen = []
-            for sentence, [best] in zip(sentences, found, strict=False):
-                parts = None
-                if best and sentence.is_plain:
-                    parts = [(best.text, sentence.owners[0])]
-                elif best:
-                    work = partial(format_by, run.link_words, sentence, best, formatted)
-                    parts = await self._batcher.run_in_worker(work)
-                translations.append(parts)
-                chosen += [best] if best else []
-            joined = join_sentences(formatted, tag, sentences, translations)
-            results.append(FoundText(joined, chosen))
+        for each in divided:
+            best = [next(found)[0] for _ in each.sentences]
+            parts = []
+            for sentence, translation in zip(each.sentences, best, strict=True):
+                work = partial(format_by, link, sentence, translation, each.formatted)
+                plain = sentence.is_plain  # needs no model
+                parts.append(work() if plain else await self._batcher.run_in_worker(work))
+            results.append(each.joined(best, parts))
         return results
+
+
+async def _in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Read or write a document outside the event loop; raises `ApiError` if it is faulty."""
+    with refusing():
+        return await anyio.to_thread.run_sync(partial(work, *args, **kwargs))

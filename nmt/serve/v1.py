@@ -12,7 +12,7 @@ from typing_extensions import NotRequired, TypedDict
 from nmt.config.choices import Address, HeldOut
 from nmt.errors import UserError
 from nmt.serve.comparing import Comparison, compare
-from nmt.serve.errors import ApiError
+from nmt.serve.errors import ApiError, refusing
 from nmt.serve.limits import MOST_OPTIONS
 from nmt.serve.operations import LanguageCode, Operation, Texts, encode
 from nmt.serve.runs import RunDetails, RunRow, describe_run, list_runs
@@ -20,7 +20,7 @@ from nmt.serve.service import Service
 
 if TYPE_CHECKING:
     from nmt.decoding.translator import Translation
-    from nmt.serve.inspection import Inspection
+    from nmt.reports.inspection import Inspection
     from nmt.serve.served_run import ServedRun
 
 T = TypeVar("T")
@@ -240,10 +240,8 @@ async def alternatives(service: Service, request: Request, body: AlternativesBod
 
 async def _in_worker(service: Service, work: Callable[[], T]) -> T:
     """Call `work`, which needs a model; raises `ApiError` 400 for what the user can fix."""
-    try:
+    with refusing():
         return await service.batcher.run_in_worker(work)
-    except UserError as error:
-        raise ApiError(400, f"Invalid request: {error}") from None
 
 
 def _choose_run(service: Service, body: _RunBody) -> "ServedRun":

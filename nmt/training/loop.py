@@ -15,8 +15,8 @@ from torch import Tensor
 
 from nmt.config.choices import Weights
 from nmt.config.config import Config
+from nmt.config.languages import writes_no_spaces
 from nmt.corpus.prepared import PreparedData
-from nmt.corpus.text.languages import writes_no_spaces
 from nmt.decoding.loading import choose_engine
 from nmt.echo import echo
 from nmt.errors import UserError

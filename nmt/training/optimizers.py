@@ -14,12 +14,18 @@ from nmt.training.sharding import shard_like
 _LEAST_SCALE = 2.0**-10  # of the loss in float16; initially 2^16
 
 
+def _options_of_adam(config: TrainingConfig) -> dict[str, Any]:
+    return {"betas": config.betas, "eps": config.epsilon, "weight_decay": config.weight_decay}
+
+
 @dataclass(frozen=True)
 class OptimizerKind:
     """An optimizer that `training.optimizer` can name."""
 
     make: Callable[..., torch.optim.Optimizer]
     """Its class in PyTorch."""
+    options: Callable[[TrainingConfig], dict[str, Any]] = _options_of_adam
+    """Its settings besides the learning rate."""
     has_fused: bool = True
     """Whether it has a fused implementation for CPUs and CUDA."""
     moments: tuple[str, ...] = ("exp_avg", "exp_avg_sq")
@@ -34,7 +40,10 @@ OPTIMIZERS: dict[str, OptimizerKind] = {
     "adam": OptimizerKind(torch.optim.Adam),  # Kingma & Ba 2015
     "adamw": OptimizerKind(torch.optim.AdamW),  # Loshchilov & Hutter 2019
     "nadam": OptimizerKind(  # Dozat 2016
-        torch.optim.NAdam, False, scalars=("step", "mu_product"), on_cpu=("mu_product",)
+        torch.optim.NAdam,
+        has_fused=False,
+        scalars=("step", "mu_product"),
+        on_cpu=("mu_product",),
     ),
 }
 
@@ -48,12 +57,7 @@ def make_optimizer(model: nn.Module, config: TrainingConfig) -> torch.optim.Opti
     """
     parameters = [p for p in model.parameters() if p.requires_grad]
     kind = OPTIMIZERS[config.optimizer]
-    options: dict[str, Any] = {
-        "lr": config.learning_rate,
-        "betas": config.betas,
-        "eps": config.epsilon,
-        "weight_decay": config.weight_decay,
-    }
+    options = {"lr": config.learning_rate, **kind.options(config)}
     if kind.has_fused:
         options["fused"] = parameters[0].device.type in ("cpu", "cuda")
     return kind.make(parameters, **options)

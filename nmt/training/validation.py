@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing_extensions import NotRequired, TypedDict
 
 from nmt.config.config import Config
+from nmt.config.languages import writes_no_spaces
 from nmt.corpus.prepared import PreparedData
-from nmt.corpus.text.languages import writes_no_spaces
 from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.decoding.segments import TrainingLines
 from nmt.decoding.translator import Translator

@@ -39,13 +39,13 @@ def nmt(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess[b
     return subprocess.CompletedProcess(command, code, output, errors)
 
 
-def imported_by(command: str) -> set[str]:
+def imported_by(*arguments: object) -> set[str]:
     """Return the modules that a command imports, in a process of its own."""
     code = (
-        f"import sys; from nmt import cli; sys.argv = ['nmt', {command!r}]\n"
+        f"import sys; from nmt import cli; sys.argv = {['nmt', *map(str, arguments)]}\n"
         "try: cli.main()\n"
         "except SystemExit: pass\n"
-        "print(*sys.modules)"
+        "print(); print(*sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     return set(text(done.stdout).splitlines()[-1].split())
@@ -53,6 +53,11 @@ def imported_by(command: str) -> set[str]:
 
 def text(output: bytes) -> str:
     return output.decode("utf-8")
+
+
+def printed(*arguments: object) -> str:
+    """Return the standard output of a call."""
+    return text(nmt(*arguments).stdout)
 
 
 def assert_refused(*arguments: object, message: str, stdin: bytes = b"") -> None:

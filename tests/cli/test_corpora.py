@@ -26,6 +26,8 @@ from nmt.evaluation.metrics import LEARNED, METRICS
 from nmt.runs.folder import RunFolder
 from nmt.special_tokens import TAGS
 
+from .command_line import printed
+
 runner = CliRunner()
 
 
@@ -49,10 +51,10 @@ def write_zip(path: Path, licence: str) -> None:
 
 @pytest.mark.usefixtures("cache")
 def test_corpora_are_listed_by_language() -> None:
-    german = runner.invoke(app, ["corpora"]).stdout
+    german = printed("corpora")
     assert "source: sample" in german
     assert "OPUS-News-Commentary/v16/moses/de-en.txt.zip" in german
-    french = runner.invoke(app, ["corpora", "-l", "fr-en"]).stdout
+    french = printed("corpora", "-l", "fr-en")
     assert "sample" not in french
     [tatoeba] = [line for line in french.splitlines() if "source: tatoeba" in line]
     assert tatoeba.split()[2:5] == ["?", "1.2", "MB"]
@@ -63,7 +65,7 @@ def test_corpora_are_listed_by_language() -> None:
 
 def test_a_downloaded_corpus_has_a_size_and_its_own_licence(cache: Path) -> None:
     write_zip(cache / "opus" / "TED2020-v1-de-en.zip", "a long licence" * 10 + "\n\n")
-    lines = runner.invoke(app, ["corpora"]).stdout.splitlines()
+    lines = printed("corpora").splitlines()
     shown = [re.sub(" +", " ", line) for line in lines if "source: opus" in line]
     assert "v16 294,498 2.5 MB CC BY-SA 4.0 http" in shown[0]
     assert "v1 296,354 2.5 MB a long licence" in shown[1]
@@ -75,8 +77,8 @@ def test_a_downloaded_corpus_has_a_size_and_its_own_licence(cache: Path) -> None
 def test_on_a_terminal_addresses_are_not_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "80")
-    printed = runner.invoke(app, ["corpora"]).stdout
-    lines = re.sub(r"\x1b\[[0-9;]*m", "", printed).splitlines()
+    shown = printed("corpora")
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", shown).splitlines()
     found = list(list_corpora(("en", "de")))
     assert [line.strip() for line in lines[2::2]] == [corpus.address for corpus in found]
     for line, corpus in zip(lines[1::2], found, strict=True):
@@ -86,7 +88,7 @@ def test_on_a_terminal_addresses_are_not_broken(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_test_sets_are_listed_by_direction() -> None:
-    lines = runner.invoke(app, ["corpora", "--test-sets", "-l", "en-de"]).stdout.splitlines()
+    lines = printed("corpora", "--test-sets", "-l", "en-de").splitlines()
     assert {"wmt14/full", "multi30k/2018"} <= {line.split()[0] for line in lines}
     assert "https://statmt.org/wmt14/test-full.tgz" in {line.split()[-1] for line in lines}
 
@@ -96,7 +98,7 @@ def test_the_lines_of_downloaded_test_sets_are_listed(
 ) -> None:
     monkeypatch.setattr(DATASETS["wmt20"], "_outdir", str(tmp_path))
     (tmp_path / "wmt20.en-de.src").write_text("Go.\n" * 1234)
-    lines = runner.invoke(app, ["corpora", "--test-sets"]).stdout.splitlines()
+    lines = printed("corpora", "--test-sets").splitlines()
     [wmt20] = [line for line in lines if line.startswith("wmt20 ")]
     assert wmt20.split()[1:3] == ["1,234", "Official"]
 
@@ -125,27 +127,20 @@ def test_several_test_sets_are_reported_in_one_table(trained_run: RunFolder) -> 
     command = ["evaluate", "--run", str(trained_run.path), "--test-set", "first, second"]
     result = runner.invoke(app, command)
     lines = result.stdout.splitlines()
-    assert lines[0].split() == [
-        "test",
-        "set",
-        "sentences",
-        *(each.label for each in METRICS.values()),
-    ]
+    labels = [each.label for each in METRICS.values()]
+    assert lines[0].split() == ["test", "set", "sentences", *labels]
     assert [line.split()[:2] for line in lines[1:3]] == [["first", "1"], ["second", "2"]]
     assert "|test:first|lang:en-de|" in result.stdout
     assert "nrefs:2|" in result.stdout
     assert "|test:second|lang:en-de|" in result.stdout
     command[-1:] = ["first", "--test-set", "second"]
-    found = json.loads(runner.invoke(app, [*command, "--json"]).stdout)
+    found = json.loads(printed(*command, "--json"))
     assert found["second"]["sentences"] == 2
     assert found["first"]["chrf"] > 50
-    options = ["--lowercase", "--tokenize", "moses", "--json"]
-    [signature] = [
-        found["signatures"]["bleu"]
-        for found in json.loads(runner.invoke(app, [*command[:-2], *options]).stdout).values()
-    ]
-    assert "|case:lc|" in signature
-    assert "|tok:moses|" in signature
+    command[-2:] = ["--lowercase", "--tokenize", "moses", "--json"]
+    [found] = json.loads(runner.invoke(app, command).stdout).values()
+    assert "|case:lc|" in found["signatures"]["bleu"]
+    assert "|tok:moses|" in found["signatures"]["bleu"]
 
 
 @pytest.mark.parametrize("command", ["translate", "evaluate --test-set first"])
@@ -220,11 +215,8 @@ def test_sources_to_score_can_have_a_tag(echo: Echo, tmp_path: Path) -> None:
     found = json.loads(evaluated("--tag", "news", "--json", *files).stdout)
     assert found["sentences"] == 2
     evaluated("--tag", "chat", "--test-set", "first")
-    assert echo.translated == [
-        f"{TAGS[1]} Anna sings.",
-        f"{TAGS[1]} ",
-        f"{TAGS[0]} Anna sings today.",
-    ]
+    chat, news = TAGS[:2]
+    assert echo.translated == [f"{news} Anna sings.", f"{news} ", f"{chat} Anna sings today."]
     assert echo.scored == ["Anna sings.", "", "Anna sings today."]
 
 

@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -12,14 +13,17 @@ from nmt.cli import doctor
 from nmt.cli.app import app
 
 
-def test_doctor_prints_one_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    present = doctor.find_spec
-    monkeypatch.setattr(
-        doctor, "find_spec", lambda name: None if name == "matplotlib" else present(name)
-    )
+def printed() -> dict[str, str]:
     done = CliRunner().invoke(app, ["doctor"])
     assert done.exit_code == 0
-    facts = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    return dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+
+
+def test_doctor_prints_one_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    present = doctor.find_spec
+    found = lambda name: None if name == "matplotlib" else present(name)  # noqa: E731
+    monkeypatch.setattr(doctor, "find_spec", found)
+    facts = printed()
     assert facts["nmt"].startswith(__version__)
     assert torch.__version__.startswith(facts["torch"].partition("+")[0])
     assert facts["matplotlib"] == "missing, for nmt plot: pip install 'nmt-trainer[plot]'"
@@ -36,20 +40,15 @@ def test_named_extras_exist() -> None:
 
 
 def test_doctor_tells_what_it_cannot_find_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken() -> str:
-        raise ImportError("libcudart.so.12: cannot open")
-
+    broken = Mock(side_effect=ImportError("libcudart.so.12: cannot open"))
     monkeypatch.setattr(doctor, "_devices", broken)
-    done = CliRunner().invoke(app, ["doctor"])
-    facts = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    facts = printed()
     assert facts["devices"] == "unknown (libcudart.so.12: cannot open)"
     assert facts["memory"].endswith("GB available")
 
 
 def test_doctor_works_without_pytorch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    done = CliRunner().invoke(app, ["doctor"])
-    assert done.exit_code == 0
-    facts = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    facts = printed()
     assert "cannot train, because PyTorch is missing" in facts["instructions"]
     assert "CUDA GPUs: " in facts["devices"]

@@ -14,18 +14,19 @@ from nmt.errors import UserError
 from nmt.evaluation.metrics import METRICS
 from nmt.runs.folder import RunFolder
 
-from .command_line import PAIR, assert_refused, nmt, text
+from .command_line import PAIR, assert_refused, nmt, printed, text
 
 pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
 
+def scores(run: RunFolder, *options: object) -> Any:
+    return json.loads(nmt("evaluate", "--run", run.path, "--json", *options).stdout)
+
+
 def test_an_ensemble_is_scored(trained_run: RunFolder, untrained: Path) -> None:
-    runs = ["--run", trained_run.path, "--run", untrained]
-    done = nmt("evaluate", *runs, "--against", trained_run.path, "--json")
-    scores = json.loads(done.stdout)
-    assert scores["sentences"] == 16
-    alone = json.loads(nmt("evaluate", "--run", trained_run.path, "--json").stdout)
-    assert scores["against"]["bleu"]["baseline"] == pytest.approx(alone["bleu"])
+    both = scores(trained_run, "--run", untrained, "--against", trained_run.path)
+    assert both["sentences"] == 16
+    assert both["against"]["bleu"]["baseline"] == pytest.approx(scores(trained_run)["bleu"])
 
 
 def test_the_chosen_split_and_weights_are_scored(trained_run: RunFolder, untrained: Path) -> None:
@@ -34,26 +35,18 @@ def test_the_chosen_split_and_weights_are_scored(trained_run: RunFolder, untrain
     lines = (run.data / "validation.jsonl").read_text("utf-8").splitlines(keepends=True)
     (run.data / "validation.jsonl").write_text("".join(lines[:14]), encoding="utf-8")
     (run.data / "prepared.json").unlink()  # has the checksums
-
-    def scores(*options: str) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(
-            nmt("evaluate", "--run", "run", "--json", *options).stdout
-        )
-        return found
-
-    assert scores("--split", "validation")["sentences"] == 14
-    assert scores()["sentences"] == 16
-    assert scores("--weights", "last")["bleu"] < scores()["bleu"] - 10
+    assert scores(run, "--split", "validation")["sentences"] == 14
+    assert (found := scores(run))["sentences"] == 16
+    assert scores(run, "--weights", "last")["bleu"] < found["bleu"] - 10
 
 
 def test_evaluate_json_has_scores_and_signatures(trained_run: RunFolder) -> None:
-    done = nmt("evaluate", "--run", trained_run.path, "--json", "--output", "hypotheses.txt")
-    scores = json.loads(done.stdout)
-    assert scores["bleu"] > 60
-    assert {type(scores[name]) for name in ("bleu", "chrf", "ter")} == {float}
-    assert "bs:1000" in scores["signatures"]["bleu"]
-    low, high = scores["intervals"]["bleu"]
-    assert low <= scores["bleu"] <= high + 1e-9  # a perfect score is rounded to a little over 100
+    found = scores(trained_run, "--output", "hypotheses.txt")
+    assert found["bleu"] > 60
+    assert {type(found[name]) for name in ("bleu", "chrf", "ter")} == {float}
+    assert "bs:1000" in found["signatures"]["bleu"]
+    low, high = found["intervals"]["bleu"]
+    assert low <= found["bleu"] <= high + 1e-9  # a perfect score is rounded to a little over 100
     assert Path("hypotheses.txt").read_text().count("\n") == 16
 
 
@@ -65,23 +58,23 @@ def test_evaluate_writes_one_line_per_source(trained_run: RunFolder) -> None:
     assert Path("out.de").read_text() == Path("in.de").read_text()
     Path("upper.de").write_text("ANNA SINGT HEUTE. BEN SCHWIMMT OFT.\n")
     options = ["--source", "in.en", "--reference", "upper.de", "--lowercase", "--tokenize", "moses"]
-    scores = json.loads(nmt("evaluate", "--run", trained_run.path, *options, "--json").stdout)
-    assert scores["bleu"] == pytest.approx(100)
-    assert "case:lc" in scores["signatures"]["bleu"]
-    assert "tok:moses" in scores["signatures"]["bleu"]
+    found = scores(trained_run, *options)
+    assert found["bleu"] == pytest.approx(100)
+    assert "case:lc" in found["signatures"]["bleu"]
+    assert "tok:moses" in found["signatures"]["bleu"]
 
 
 def test_comparing_a_run_with_itself_is_not_significant(trained_run: RunFolder) -> None:
     command = ["evaluate", "--run", trained_run.path, "--against", trained_run.path]
-    printed = text(nmt(*command).stdout)
-    assert "16 sentences" in printed
-    assert "tok:13a" in printed
-    assert "not significant" in printed
+    shown = printed(*command)
+    assert "16 sentences" in shown
+    assert "tok:13a" in shown
+    assert "not significant" in shown
     done = nmt(*command, "--json")
-    scores = json.loads(done.stdout)
-    assert scores["against"].keys() == METRICS.keys()
-    for name, comparison in scores["against"].items():
-        assert comparison["baseline"] == comparison["system"] == pytest.approx(scores[name])
+    found = json.loads(done.stdout)
+    assert found["against"].keys() == METRICS.keys()
+    for name, comparison in found["against"].items():
+        assert comparison["baseline"] == comparison["system"] == pytest.approx(found[name])
         assert (comparison["difference"], comparison["p_value"]) == (0, 1)
     assert "against" not in text(done.stderr)
 
@@ -103,18 +96,17 @@ def test_a_comparison_with_a_run_that_was_trained_on_the_test_set_gives_a_warnin
 
 
 def test_an_analysis_follows_the_scores(trained_run: RunFolder) -> None:
-    options = ["--run", trained_run.path, "--analyse"]
-    lines = text(nmt("evaluate", *options).stdout).splitlines()
+    lines = printed("evaluate", "--run", trained_run.path, "--analyse").splitlines()
     assert lines[0] == "16 sentences"
     assert lines.index("BLEU by words in the source") == 1 + len(METRICS)
-    found = json.loads(nmt("evaluate", *options, "--json").stdout)
+    found = scores(trained_run, "--analyse")
     analysis = found["analysis"]
     assert sum(group["sentences"] for group in analysis["by_length"]) == 16
     assert analysis["by_length"][0]["bleu"] == pytest.approx(found["bleu"])  # all are short
     assert [group["name"] for group in analysis["by_rare_words"]] == ["none"]
     assert analysis["empty"] == analysis["truncated"] == 0
     assert len(analysis["worst"]) == 10
-    assert "analysis" not in json.loads(nmt("evaluate", *options[:2], "--json").stdout)
+    assert "analysis" not in scores(trained_run)
 
 
 def test_an_output_that_cannot_be_written_loses_no_scores(
@@ -139,7 +131,7 @@ def test_normalized_references_are_reported(trained_run: RunFolder) -> None:
 def test_a_tokenizer_unfit_for_the_language_gives_a_warning(
     trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nmt.corpus.text.languages.writes_no_spaces", lambda code: True)
+    monkeypatch.setattr("nmt.config.languages.writes_no_spaces", lambda code: True)
     done = nmt("evaluate", "--run", trained_run.path)
     assert "choose --tokenize flores200" in text(done.stderr)
     done = nmt("evaluate", "--run", trained_run.path, "--tokenize", "zh")
@@ -151,17 +143,10 @@ def test_several_references_are_scored_together(trained_run: RunFolder) -> None:
     Path("s").write_text("Anna sings today.\nBen swims often.\n")
     Path("good").write_text("Anna singt heute.\nBen badet gern.\n")
     Path("other").write_text("Anna trällert.\nBen schwimmt oft.\n")
-    command = ["evaluate", "--run", trained_run.path, "--source", "s", "--json"]
-
-    def scores(*options: object) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(nmt(*command, *options).stdout)
-        return found
-
-    assert scores("--reference", "good")["bleu"] < 90
-    both = scores(
-        *("--reference", "good", "--reference", "other"),
-        *("--against", trained_run.path, "--analyse"),
-    )
+    one = ["--source", "s", "--reference", "good"]
+    assert scores(trained_run, *one)["bleu"] < 90
+    more = ["--reference", "other", "--against", trained_run.path, "--analyse"]
+    both = scores(trained_run, *one, *more)
     assert both["bleu"] == both["against"]["bleu"]["baseline"] == pytest.approx(100)
     assert both["chrf"] == pytest.approx(100)
     assert both["ter"] == 0
@@ -171,9 +156,8 @@ def test_several_references_are_scored_together(trained_run: RunFolder) -> None:
 
 
 def test_a_further_reference_has_as_many_lines(trained_run: RunFolder) -> None:
-    Path("s").write_text("a\nb\n")
-    Path("good").write_text("a\nb\n")
-    Path("short").write_text("a\n")
+    for name, content in (("s", "a\nb\n"), ("good", "a\nb\n"), ("short", "a\n")):
+        Path(name).write_text(content)
     files = ["--source", "s", "--reference", "good", "--reference", "short"]
     message = "s and short have different numbers of lines: 2 and 1"
     assert_refused("evaluate", "--run", trained_run.path, *files, message=message)

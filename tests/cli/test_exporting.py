@@ -9,7 +9,7 @@ from safetensors.torch import load_file, save_file
 
 from nmt.runs.folder import RunFolder
 
-from .command_line import assert_refused, nmt, text
+from .command_line import assert_refused, nmt, printed, text
 
 pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
@@ -22,7 +22,7 @@ def test_a_repository_name_that_is_not_utf8_is_refused(trained_run: RunFolder) -
 
 def test_export_writes_into_the_run_or_the_given_folder(trained_run: RunFolder) -> None:
     shutil.copytree(trained_run.path, "runs/copy")
-    assert text(nmt("export").stdout) == "exported         runs/copy/exported\n"
+    assert printed("export") == "exported         runs/copy/exported\n"
     assert Path("runs/copy/exported/model.bin").is_file()
     assert_refused("export", "runs/copy", message="runs/copy/exported: already exists")
     nmt("export", "runs/copy", "--format", "ctranslate2", "--output", "elsewhere")

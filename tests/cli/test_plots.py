@@ -8,14 +8,11 @@ from pathlib import Path
 
 import pytest
 import yaml
-from typer.testing import CliRunner
 
-from nmt.cli.app import app
-from nmt.config.yaml_files import dump_config
 from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.runs.folder import RunFolder
 
-from .command_line import PAIR, assert_refused, nmt, text
+from .command_line import PAIR, assert_refused, nmt, printed, text
 
 pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
@@ -25,9 +22,8 @@ def test_attention_of_a_long_sentence_is_refused_before_it_is_translated(
 ) -> None:
     searched: list[object] = []
     monkeypatch.setattr(PyTorchSearch, "__call__", lambda *arguments: searched.append(arguments))
-    command = ["plot", "attention", "Anna sings " * 30, "--run", str(trained_run.path)]
-    done = CliRunner().invoke(app, command)
-    assert "give one sentence at a time" in str(done.exception)
+    command = ["plot", "attention", "Anna sings " * 30, "--run", trained_run.path]
+    assert_refused(*command, message="give one sentence at a time")
     assert not searched
 
 
@@ -52,7 +48,7 @@ def test_attention_of_a_truncated_translation_gives_a_warning(trained_run: RunFo
 
 def test_the_file_extension_selects_svg(trained_run: RunFolder) -> None:
     options = ["--run", trained_run.path, "--kind", "cross", "--output", "a.svg"]
-    assert "a.svg in the current folder" in text(nmt("plot", "attention", PAIR[0], *options).stdout)
+    assert "a.svg in the current folder" in printed("plot", "attention", PAIR[0], *options)
     svg = Path("a.svg").read_text()
     assert "<svg" in svg
     assert ">layer 1, head 4</text>" in svg
@@ -79,11 +75,9 @@ def test_a_missing_matplotlib_names_its_extra(
     assert_refused("plot", "training", trained_run.path, message="pip install 'nmt-trainer[plot]'")
 
 
-def test_curves_of_one_run_are_saved_in_it_and_of_several_in_the_current_folder(
-    a_copy: Path,
-) -> None:
+def test_curves_of_one_run_are_saved_in_it_of_several_in_the_current_folder(a_copy: Path) -> None:
     before = RunFolder(a_copy).read_metrics()
-    assert text(nmt("plot", "training").stdout).split()[-1] == "runs/toy/pictures/training.png"
+    assert printed("plot", "training").split()[-1] == "runs/toy/pictures/training.png"
     shutil.copytree(a_copy, "runs/other")
     done = nmt("plot", "training", "runs/toy", "runs/other")
     assert "training.png" in text(done.stdout)
@@ -97,7 +91,7 @@ def test_drawing_into_a_run_does_not_make_it_the_newest_run(a_copy: Path) -> Non
     os.utime("runs/newer/config.yaml", (future, future))
     nmt("plot", "training", a_copy)
     os.utime(a_copy / "pictures", (future + 100, future + 100))
-    assert text(nmt("show").stdout).split()[1] == "runs/newer"
+    assert printed("show").split()[1] == "runs/newer"
 
 
 def test_positions_of_a_run_are_drawn_without_its_datastore(a_copy: Path) -> None:
@@ -125,8 +119,8 @@ def test_the_picture_of_learned_positions_names_their_side(a_copy: Path) -> None
     assert "learned positions, source side, d_model 64" in Path("a.svg").read_text()
 
 
-def test_plot_lengths_prepares_data_if_necessary(trained_run: RunFolder) -> None:
-    Path("mine.yaml").write_text(dump_config(trained_run.config))
+@pytest.mark.usefixtures("mine")
+def test_plot_lengths_prepares_data_if_necessary() -> None:
     done = nmt("plot", "lengths", "--config", "mine.yaml")
     assert text(done.stdout) == "picture          lengths.png in the current folder\n"
     assert Path("lengths.png").read_bytes().startswith(b"\x89PNG")

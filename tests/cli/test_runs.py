@@ -14,23 +14,21 @@ from nmt.corpus.text.tags import tag_prefix
 from nmt.errors import UserError
 from nmt.runs.folder import RunFolder
 
-from .command_line import imported_by, nmt, text
+from .command_line import imported_by, printed
 
 runner = CliRunner()
 pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trained_run: RunFolder) -> Path:
-    monkeypatch.chdir(tmp_path)
-    shutil.copytree(trained_run.path, "runs/first")
-    return Path("runs/first")
+def run(trained_run: RunFolder) -> Path:
+    return Path(shutil.copytree(trained_run.path, "runs/first"))
 
 
 def test_runs_as_json_are_complete(run: Path) -> None:
-    [found] = json.loads(runner.invoke(app, ["runs", "--json"]).stdout)
+    [found] = json.loads(printed("runs", "--json"))
     assert (found["name"], found["pairs"]) == ("first", 168)
-    shown = json.loads(runner.invoke(app, ["show", "--json"]).stdout)
+    shown = json.loads(printed("show", "--json"))
     assert found["changed"] == shown["changed"]
     assert shown["path"] == "runs/first"
     assert shown["settings"]["model"]["d_model"] == 64
@@ -44,16 +42,16 @@ def test_values_that_another_version_did_not_write_are_null(run: Path) -> None:
     def refuse(constant: str) -> None:
         raise AssertionError(f"{constant} is not JSON")
 
-    [found] = json.loads(runner.invoke(app, ["runs", "--json"]).stdout, parse_constant=refuse)
+    [found] = json.loads(printed("runs", "--json"), parse_constant=refuse)
     assert (found["updates"], found["bleu"]) == (1, None)
-    shown = json.loads(runner.invoke(app, ["show", "--json"]).stdout, parse_constant=refuse)
+    shown = json.loads(printed("show", "--json"), parse_constant=refuse)
     assert (shown["best"]["loss"], shown["best"]["bleu"]) == (2.5, None)
 
 
 def test_in_a_pipe_each_run_is_printed_on_one_line(run: Path) -> None:
     name = "a-name-that-is-much-too-long-for-a-column-" * 3
     run.rename(run.with_name(name))
-    head, line = runner.invoke(app, ["runs"]).stdout.splitlines()
+    head, line = printed("runs").splitlines()
     assert head.split()[:2] == ["run", "config"]
     assert line.split()[0] == name
 
@@ -62,9 +60,9 @@ def test_on_a_terminal_the_table_fits_its_width(run: Path, monkeypatch: pytest.M
     shutil.copytree(run, "runs/multi30k-learned-positions-with-more-dropout-2")
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "80")
-    printed = runner.invoke(app, ["runs"]).stdout
-    lines = re.sub(r"\x1b\[[0-9;]*m", "", printed).splitlines()
-    assert "\x1b[" in printed  # coloured
+    table = printed("runs")
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", table).splitlines()
+    assert "\x1b[" in table  # coloured
     assert max(map(len, lines)) <= 80
     assert "BLEU" in lines[0]
 
@@ -74,9 +72,10 @@ def test_numbers_are_never_cut_off(run: Path, monkeypatch: pytest.MonkeyPatch, w
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", str(width))
     best = max(line["bleu"] for line in RunFolder(run).read_metrics())
-    for command in (["runs"], ["show", str(run)]):
-        assert f"{best:.2f}" in runner.invoke(app, command).stdout
-    assert "first" in runner.invoke(app, ["runs"]).stdout
+    assert f"{best:.2f}" in printed("show", str(run))
+    table = printed("runs")
+    assert f"{best:.2f}" in table
+    assert "first" in table
 
 
 def test_only_damaged_runs_give_exit_code_2(run: Path) -> None:
@@ -91,8 +90,8 @@ def test_names_are_literal_on_a_terminal(run: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("NO_COLOR", "1")
-    assert name in runner.invoke(app, ["runs"]).stdout
-    assert name in runner.invoke(app, ["show", f"runs/{name}"]).stdout
+    assert name in printed("runs")
+    assert name in printed("show", f"runs/{name}")
 
 
 def test_show_names_all_corpora_and_the_tag_of_a_sentence(run: Path) -> None:
@@ -107,17 +106,16 @@ def test_show_names_all_corpora_and_the_tag_of_a_sentence(run: Path) -> None:
     sample = {"source": source, "reference": "Ja.", "translation": "Ja."}
     tagged = json.dumps(json.loads(last) | {"samples": [sample]})
     (run / "metrics.jsonl").write_text(tagged + "\n", encoding="utf-8")
-    printed = runner.invoke(app, ["show", str(run)]).stdout
-    assert "news, web, en → de" in printed
-    assert printed.splitlines()[-1] == "[web] I see.  →  Ja."
+    shown = printed("show", str(run))
+    assert "news, web, en → de" in shown
+    assert shown.splitlines()[-1] == "[web] I see.  →  Ja."
 
 
 def test_file_contents_cannot_inject_control_characters(run: Path) -> None:
     [*_, last] = (run / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
-    hostile = json.loads(last) | {
-        "samples": [{"source": "a\x1b[2Jb", "reference": "c", "translation": "\u202ed" * 5000}]
-    }
-    (run / "metrics.jsonl").write_text(json.dumps(hostile) + "\n", encoding="utf-8")
+    sample = {"source": "a\x1b[2Jb", "reference": "c", "translation": "\u202ed" * 5000}
+    hostile = json.dumps(json.loads(last) | {"samples": [sample]})
+    (run / "metrics.jsonl").write_text(hostile + "\n", encoding="utf-8")
     header = json.loads((run / "run.json").read_text(encoding="utf-8"))
     (run / "run.json").write_text(json.dumps(header | {"config": "x\x1b]0;title\x07.yaml"}))
     (run.parent / "bad\x1b[2J").mkdir()
@@ -191,12 +189,12 @@ def test_a_name_without_its_folder_is_answered_with_the_path(run: Path) -> None:
 
 
 def test_runs_and_show(a_copy: Path) -> None:
-    head, row = text(nmt("runs").stdout).splitlines()
+    head, row = printed("runs").splitlines()
     assert head.split()[0] == "run"
     best = max(line["bleu"] for line in RunFolder(a_copy).read_metrics())
     assert row.split()[0] == "toy"
     assert f"{best:.2f}" in row
-    shown = text(nmt("show", a_copy).stdout)
+    shown = printed("show", a_copy)
     assert f"by BLEU on validation: BLEU {best:.2f}, loss " in shown
     assert "best.safetensors" in shown
 

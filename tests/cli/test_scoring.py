@@ -7,7 +7,7 @@ import pytest
 
 from nmt.runs.folder import RunFolder
 
-from .command_line import PAIR, nmt, text
+from .command_line import PAIR, nmt, printed, text
 
 pytestmark = pytest.mark.usefixtures("in_empty_folder")
 WRONG = (PAIR[0], "Ben schwimmt oft.")
@@ -34,7 +34,7 @@ def test_the_score_of_a_translation_is_that_of_its_search(trained_run: RunFolder
     done = nmt("translate", "--run", trained_run.path, "--scores", "--engine", "pytorch", PAIR[0])
     searched = text(done.stdout).split("\t")
     assert searched[2].strip() == PAIR[1]
-    scored = text(nmt("score", "--run", trained_run.path, "pair.tsv").stdout).split("\t")
+    scored = printed("score", "--run", trained_run.path, "pair.tsv").split("\t")
     assert float(scored[0]) == pytest.approx(float(searched[0]), abs=2e-3)
     assert float(scored[1]) == pytest.approx(float(searched[1]), abs=2e-3)
 

@@ -10,19 +10,16 @@ from pathlib import Path
 import pytest
 from safetensors.torch import load_file
 
-from nmt.config.yaml_files import _hint, dump_config
+from nmt.config.yaml_files import _hint
 from nmt.runs.folder import RunFolder
 
-from .command_line import PAIR, assert_refused, nmt, text
+from .command_line import PAIR, assert_refused, nmt, printed, text
 
 pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
 
 def test_prepare_prints_its_report(toy_corpus: Path) -> None:
-    Path("mine.yaml").write_text(
-        f"data: {{source: tsv, path: {toy_corpus}, validation_size: 9, test_size: 9}}\n"
-        "tokenizer: {vocabulary_size: 300}\n"
-    )
+    write_config(toy_corpus, "")
     done = nmt("prepare", "--config", "mine.yaml")
     assert done.returncode == 0
     assert "pairs read       200" in text(done.stdout)
@@ -79,8 +76,8 @@ def test_ctrl_c_saves_and_prints_the_command_to_continue(toy_corpus: Path) -> No
     assert done.returncode == 0
 
 
+@pytest.mark.usefixtures("mine")
 def test_training_can_start_from_another_run(trained_run: RunFolder) -> None:
-    Path("mine.yaml").write_text(dump_config(trained_run.config))
     command = ("train", "--from", trained_run.path, "--weights", "last", "--config", "mine.yaml")
     done = nmt(*command, "--mix", "0.3", "--set", "training.max_updates=1")
     assert done.returncode == 0
@@ -92,8 +89,8 @@ def test_training_can_start_from_another_run(trained_run: RunFolder) -> None:
     assert run.origin.file == "mine.yaml"
 
 
+@pytest.mark.usefixtures("mine")
 def test_the_weights_of_the_last_validations_are_averaged(trained_run: RunFolder) -> None:
-    Path("mine.yaml").write_text(dump_config(trained_run.config))
     changes = ("max_updates=4", "validate_updates=1", "keep_validated=3", "average_decay=0.5")
     set_ = [part for change in changes for part in ("--set", f"training.{change}")]
     assert nmt("train", "--config", "mine.yaml", *set_).returncode == 0
@@ -102,7 +99,7 @@ def test_the_weights_of_the_last_validations_are_averaged(trained_run: RunFolder
     assert load_file(run.validated()[-1]).keys() == load_file(run.weights("ema")).keys()
     assert run.validated()[-1].read_bytes() == run.weights("ema").read_bytes()
     assert_refused("average", message="training.keep_validated=5, or give --last 3")
-    assert "updates 3, 4" in text(nmt("average", "--last", 2).stdout)
+    assert "updates 3, 4" in printed("average", "--last", 2)
     assert nmt("translate", "--weights", "checkpoint_average", PAIR[0]).returncode == 0
     run.validated()[0].unlink()
     assert_refused("average", "--last", 3, message="validate more often")
@@ -110,8 +107,8 @@ def test_the_weights_of_the_last_validations_are_averaged(trained_run: RunFolder
     assert refused.endswith("with --set training.keep_validated=5\n")
 
 
-def test_a_dry_run_reports_memory_and_speed_and_leaves_no_run(trained_run: RunFolder) -> None:
-    Path("mine.yaml").write_text(dump_config(trained_run.config))
+@pytest.mark.usefixtures("mine")
+def test_a_dry_run_reports_memory_and_speed_and_leaves_no_run() -> None:
     done = nmt("train", "--config", "mine.yaml", "--dry-run")
     assert done.returncode == 0
     lines = dict(line.split("  ", 1) for line in text(done.stdout).splitlines())
@@ -124,14 +121,12 @@ def test_a_dry_run_reports_memory_and_speed_and_leaves_no_run(trained_run: RunFo
     assert [path.name for path in Path().iterdir() if path.is_dir()] == ["data"]
 
 
-def test_running_out_of_memory_is_reported_in_one_line(
-    trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("mine")
+def test_running_out_of_memory_is_reported_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     import torch
 
     from nmt.training.step import TrainingState
 
-    Path("mine.yaml").write_text(dump_config(trained_run.config))
     nmt("prepare", "--config", "mine.yaml")
     # This allocation really fails.
     monkeypatch.setattr(TrainingState, "update", lambda *_: torch.empty(1 << 50))
@@ -139,20 +134,19 @@ def test_running_out_of_memory_is_reported_in_one_line(
     assert_refused("train", "--config", "mine.yaml", "--dry-run", message=message)
 
 
+@pytest.mark.usefixtures("mine")
 def test_an_existing_run_folder_is_not_overwritten(trained_run: RunFolder) -> None:
     before = sorted(file.name for file in trained_run.path.iterdir())
-    Path("mine.yaml").write_text(dump_config(trained_run.config))
-    assert_refused(
-        "train", "--config", "mine.yaml", "--run", trained_run.path, message="already exists"
-    )
+    command = ("train", "--config", "mine.yaml", "--run", trained_run.path)
+    assert_refused(*command, message="already exists")
     assert sorted(file.name for file in trained_run.path.iterdir()) == before
 
 
 def test_a_datastore_is_built_and_used(a_copy: Path) -> None:
     looked_up = ["translate", *PAIR[:1], "--set", "decoding.knn_k=4"]
     assert_refused(*looked_up, message="needs a datastore; build it with nmt datastore runs/toy")
-    assert text(nmt("datastore").stdout).endswith("positions in runs/toy/datastore.safetensors\n")
-    assert text(nmt(*looked_up).stdout) == PAIR[1] + "\n"
+    assert printed("datastore").endswith("positions in runs/toy/datastore.safetensors\n")
+    assert printed(*looked_up) == PAIR[1] + "\n"
     message = "it does not support decoding.knn_k"
     assert_refused(*looked_up, "--engine", "ctranslate2", message=message)
 

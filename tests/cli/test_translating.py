@@ -13,11 +13,8 @@ from pathlib import Path
 import pytest
 
 from nmt.cli.options import TranslatorOptions
-from nmt.cli.translating import DOCUMENTS
-from nmt.config.data import translation_format
 from nmt.config.yaml_files import dump_config
 from nmt.runs.folder import RunFolder
-from nmt.serve.documents import KINDS
 
 from .command_line import PAIR, assert_refused, nmt, text
 
@@ -72,31 +69,6 @@ def test_a_file_is_translated_into_a_file(trained_run: RunFolder) -> None:
     done = nmt("translate", "--run", trained_run.path, "--input", "in.txt", "--output", "out.txt")
     assert done.returncode == 0
     assert Path("out.txt").read_text() == "Ben schwimmt oft.\n\nAnna singt heute.\n"
-
-
-@pytest.mark.parametrize("name", ["film.srt", "page.HTML", "x.md", "x.json"])
-def test_a_document_is_translated_line_by_line_with_a_warning(
-    name: str, trained_run: RunFolder
-) -> None:
-    Path(name).write_text("Ben swims often.\n")
-    done = nmt("translate", "--run", trained_run.path, "--input", name)
-    assert text(done.stdout) == "Ben schwimmt oft.\n"
-    assert text(done.stderr) == (
-        f"{name}: is translated line by line; nmt serve translates whole documents\n"
-    )
-
-
-def test_documents_are_those_that_the_server_translates() -> None:
-    known = {kind for kind in KINDS if not translation_format(kind)}
-    assert {*DOCUMENTS, ".txt"} == known
-
-
-def test_a_word_file_is_refused(trained_run: RunFolder) -> None:
-    Path("a.docx").write_bytes(b"PK\x03\x04")
-    assert_refused(
-        *("translate", "--run", trained_run.path, "--input", "a.docx"),
-        message="a.docx: is not plain text; nmt serve translates such documents",
-    )
 
 
 def test_output_to_a_named_pipe_does_not_replace_it(trained_run: RunFolder) -> None:
@@ -375,53 +347,3 @@ def test_what_stands_in_the_memory_is_not_translated(trained_run: RunFolder) -> 
     done = nmt(*arguments, "-v", PAIR[0], "ben swims often!", "")
     assert text(done.stdout) == f"{PAIR[1]}\nBen geht schwimmen!\n\n"
     assert "line 2 is from the memory" in text(done.stderr)
-
-
-PO = """#: a.c
-msgid "Anna sings today."
-msgstr ""
-
-msgid "Ben reads."
-msgstr "Ben liest."
-"""
-
-
-def test_the_empty_targets_of_a_translation_file_are_filled(trained_run: RunFolder) -> None:
-    Path("de.po").write_text(PO)
-    done = nmt("translate", "--run", trained_run.path, "--input", "de.po", "--output", "out.po")
-    assert done.returncode == 0
-    fuzzy = PO.replace("msgid", "#, fuzzy\nmsgid", 1)
-    assert Path("out.po").read_text() == fuzzy.replace('""', '"Anna singt heute."')
-
-
-def test_units_without_their_terms_are_named(trained_run: RunFolder) -> None:
-    Path("de.po").write_text(PO)
-    Path("terms.tsv").write_text("Anna\tBen\ntoday\tmorgen\n")
-    given = ["--glossary", "terms.tsv", "--set", "decoding.temperature=1e-3"]
-    files = ["--input", "de.po", "--output", "out.po"]
-    done = nmt("translate", "-v", "--run", trained_run.path, *given, *files)
-    for term in ("Anna → Ben", "today → morgen"):
-        assert f'unit "Anna sings today." lacks {term}' in text(done.stderr)
-
-
-def test_a_translation_file_is_filled_from_the_memory_first(trained_run: RunFolder) -> None:
-    unit = "<trans-unit id='1'><source>Anna <g id='1'>sings</g> today.</source></trans-unit>"
-    file = f"<file source-language='en' target-language='de'><body>{unit}</body></file>"
-    Path("a.xlf").write_text(f"<xliff version='1.2'>{file}</xliff>")
-    Path("m.tsv").write_text("Anna sings today\tHeute singt Anna")
-    given = ["--memory", "m.tsv", "--input", "a.xlf", "--output", "b.xlf"]
-    assert nmt("translate", "--run", trained_run.path, *given).returncode == 0
-    written = Path("b.xlf").read_text()
-    assert 'state-qualifier="leveraged-tm"' in written
-    assert "</g>" in written.partition("<target")[2]
-    assert "Heute" in written
-
-
-def test_a_translation_file_needs_an_output_and_fits_few_options(trained_run: RunFolder) -> None:
-    Path("de.po").write_text(PO)
-    given = ["translate", "--run", trained_run.path, "--input", "de.po"]
-    assert_refused(*given, message="--output")
-    assert_refused(*given, "--output", "out.po", "--scores", message="--scores")
-    Path("bad.po").write_text('msgid "a')
-    assert_refused(*given[:-1], "bad.po", "--output", "out.po", message="line 1")
-    assert not Path("out.po").exists()

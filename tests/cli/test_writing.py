@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,23 +37,20 @@ def test_standard_output_by_name_keeps_what_else_is_redirected_there(
 
 
 @pytest.mark.parametrize(
-    ("translation", "warning"),
+    ("details", "warning"),
     [
-        (Translation("Anna", 0), []),
-        (Translation("Anna", 0, parts=2), ["unusually long, translated in 2 parts"]),
+        ({}, []),
+        ({"parts": 2}, ["unusually long, translated in 2 parts"]),
+        ({"complete": False}, ["translation truncated; see decoding.max_length_factor"]),
         (
-            Translation("Anna", 0, complete=False),
-            ["translation truncated; see decoding.max_length_factor"],
-        ),
-        (
-            Translation("Anna", 0, in_proportion=False),
+            {"in_proportion": False},
             ["the length of the translation is unusual; words may be missing"],
         ),
     ],
 )
 def test_a_translation_that_may_lack_words_comes_with_a_warning(
-    translation: Translation, warning: list[str], caplog: pytest.LogCaptureFixture
+    details: dict[str, Any], warning: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    sound = Translation("Ben", 0)
-    assert list(format_translations(iter([[sound], [translation]]), None)) == ["Ben", "Anna"]
+    options = iter([[Translation("Ben", 0)], [Translation("Anna", 0, **details)]])
+    assert list(format_translations(options, None)) == ["Ben", "Anna"]
     assert caplog.messages == [f"line 2: {each}" for each in warning]

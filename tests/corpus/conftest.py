@@ -1,6 +1,7 @@
 """Fixtures for the corpus tests: made-up text in two languages, and configs that read it."""
 
 from collections.abc import Callable
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from nmt.config.config import Config
 from nmt.config.yaml_files import parse_config
 from nmt.corpus.prepared import PreparedData
 from nmt.corpus.preparing.prepare import prepare
+from nmt.corpus.text.normalization import words_only
 from nmt.errors import UserError
 
 Make = Callable[..., Config]
@@ -56,6 +58,14 @@ def train_pairs(prepared: PreparedData) -> list[tuple[str, str]]:
 def held_out(prepared: PreparedData, split: str) -> list[tuple[str, str]]:
     """Return the raw validation or test pairs."""
     return [(example.source, example.reference) for example in prepared.examples(split)]
+
+
+def assert_disjoint(splits: list[list[tuple[str, str]]]) -> None:
+    """Check that no two splits share the words of a sentence, on either side."""
+    for one, other in combinations(splits, 2):
+        for side in (0, 1):
+            words = [{words_only(pair[side]) for pair in split} for split in (one, other)]
+            assert not words[0] & words[1]
 
 
 def refusal(config: Config, folder: Path) -> str:

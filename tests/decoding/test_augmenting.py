@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 import yaml
@@ -44,10 +45,40 @@ def translator(trained_run: RunFolder) -> Translator:
     return load_translator(trained_run)
 
 
+BACK = Augmentation(translation_first=False)
+
+
 def read_pairs(**languages: str) -> list[tuple[str, str]]:
     data = DataConfig(source="tsv", path=Path("pairs.tsv"), **languages)
     [corpus] = open_corpora(data)
     return list(corpus.pairs("train"))
+
+
+def copied(run: RunFolder, languages: tuple[str, str], *changes: str) -> RunFolder:
+    """Copy the run as if it translated between these languages, with changed settings."""
+    copy = RunFolder(Path(shutil.copytree(run.path, "run")))
+    sides = zip(("source", "target"), languages, strict=True)
+    of_languages = [f"data.{side}_language={language}" for side, language in sides]
+    copy.write_config(override_config(copy.config, [*of_languages, *changes], "run"))
+    return copy
+
+
+def written(translator: Translator, output: str) -> Counter[str]:
+    """Write the synthetic pairs of mono.en; return their counts."""
+    return augment(translator, BACK, Path("mono.en"), Path(output), "")
+
+
+def interrupt_at_the_end(translator: Translator) -> None:
+    """Write pairs.tsv, but stop before the partial file gets this name."""
+    replace = Path.replace
+
+    def interrupted(self: Path, target: Path) -> Path:
+        if self.name == "pairs.tsv.partial":
+            raise KeyboardInterrupt
+        return replace(self, target)
+
+    with patch.object(Path, "replace", interrupted), pytest.raises(KeyboardInterrupt):
+        written(translator, "pairs.tsv")
 
 
 @pytest.mark.parametrize("forward", [False, True])
@@ -58,23 +89,18 @@ def test_pairs_are_for_the_reverse_direction_or_with_forward_for_the_runs_own(
     trained_run: RunFolder, translator: Translator, forward: bool, languages: tuple[str, str]
 ) -> None:
     source, target = languages
-    run = RunFolder(Path(shutil.copytree(trained_run.path, "run")))
-    changes = [f"data.source_language={source}", f"data.target_language={target}"]
-    run.write_config(override_config(run.config, changes, "run"))
-    done = nmt(
-        *("augment", run.path, "-i", "mono.en", "-o", "pairs.tsv"),
-        *(["--forward"] if forward else []),
-    )
+    run = copied(trained_run, languages)
+    way = ["--forward"] if forward else []
+    done = nmt("augment", run.path, "-i", "mono.en", "-o", "pairs.tsv", *way)
     assert done.returncode == 0
     assert f"kept             {len(LINES)}" in text(done.stdout)
-    expected = [
-        (line, found.text) for line, found in zip(LINES, translator.translate(LINES), strict=True)
-    ]
+    found = [translation.text for translation in translator.translate(LINES)]
     if forward:
+        expected = list(zip(LINES, found, strict=True))
         assert read_pairs(source_language=source, target_language=target) == expected
     else:
-        reverse = [(translation, line) for line, translation in expected]
-        assert read_pairs(source_language=target, target_language=source) == reverse
+        expected = list(zip(found, LINES, strict=True))
+        assert read_pairs(source_language=target, target_language=source) == expected
     assert sorted(path.name for path in Path().iterdir()) == ["mono.en", "pairs.tsv", "run"]
 
 
@@ -88,10 +114,7 @@ def test_only_the_way_there_is_sampled(
         return load_translator(run, overrides=options.set_ or [])
 
     monkeypatch.setattr(TranslatorOptions, "open", opened)
-    run = RunFolder(Path(shutil.copytree(trained_run.path, "run")))
-    changes = ["data.source_language=de", "data.target_language=de"]
-    changes += ["decoding.temperature=1", "decoding.top_k=3"]
-    run.write_config(override_config(run.config, changes, "run"))
+    copied(trained_run, ("de", "de"), "decoding.temperature=1", "decoding.top_k=3")
     for more in ((), ("--set", "decoding.top_p=0.9")):
         done = nmt("augment", "run", "-i", "mono.en", "-o", "out", "--round-trip", "run", *more)
         assert done.returncode == 0, done.stderr
@@ -102,9 +125,7 @@ def test_only_the_way_there_is_sampled(
 
 
 def test_the_least_chrf_of_the_round_trip_can_be_chosen(trained_run: RunFolder) -> None:
-    run = RunFolder(Path(shutil.copytree(trained_run.path, "run")))
-    changes = ["data.source_language=de", "data.target_language=de"]
-    run.write_config(override_config(run.config, changes, "run"))
+    copied(trained_run, ("de", "de"))
     command = ("augment", "run", "-i", "mono.en", "--round-trip", "run")
     assert nmt(*command, "-o", "all.tsv", "--min-chrf", 0).returncode == 0
     assert len(Path("all.tsv").read_text("utf-8").splitlines()) == len(LINES)
@@ -169,8 +190,7 @@ def test_a_killed_process_continues_where_it_stopped(
     overrides = [f"decoding.temperature={temperature}"]
     translator = load_translator(trained_run, overrides=overrides)
     monkeypatch.setattr(augmenting, "_LINES_AT_A_TIME", 20)
-    how = Augmentation(translation_first=False, n_best=2)
-    arguments = (translator, how, Path("mono.en"))
+    arguments = (translator, Augmentation(translation_first=False, n_best=2), Path("mono.en"))
     counts = augment(*arguments, Path("whole.tsv"), "")
     calls = []
     n_best = Translator.n_best
@@ -196,42 +216,29 @@ def test_a_killed_process_continues_where_it_stopped(
 
 
 def test_an_unfinished_output_is_not_continued_with_another_input_of_the_same_size(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch
+    translator: Translator,
 ) -> None:
-    arguments = (translator, Augmentation(translation_first=False), Path("mono.en"))
-    with monkeypatch.context() as patch:
-        patch.setattr(Path, "replace", raising_for("pairs.tsv.partial"))
-        with pytest.raises(KeyboardInterrupt):
-            augment(*arguments, Path("pairs.tsv"), "")
+    interrupt_at_the_end(translator)
     Path("mono.en").write_text("\n".join([*LINES[::-1], ""]), encoding="utf-8")
     with pytest.raises(UserError, match="different options, weights or input"):
-        augment(*arguments, Path("pairs.tsv"), "")
+        written(translator, "pairs.tsv")
 
 
 def test_a_record_without_an_unfinished_output_is_ignored(translator: Translator) -> None:
-    how = Augmentation(translation_first=False)
     record = {"settings": "other", "lines": 9, "bytes": 9, "counts": {"kept": 9}}
     Path("pairs.tsv.progress.json").write_text(json.dumps(record))
-    whole = augment(translator, how, Path("mono.en"), Path("whole.tsv"), "")
-    assert augment(translator, how, Path("mono.en"), Path("pairs.tsv"), "") == whole
+    assert written(translator, "pairs.tsv") == written(translator, "whole.tsv")
     assert Path("pairs.tsv").read_bytes() == Path("whole.tsv").read_bytes()
     assert not Path("pairs.tsv.progress.json").exists()
 
 
 @pytest.mark.parametrize("kept", [None, b"half"])
-def test_a_lost_partial_output_is_written_again(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch, kept: bytes | None
-) -> None:
+def test_a_lost_partial_output_is_written_again(translator: Translator, kept: bytes | None) -> None:
     """The record of progress remains, but not what it describes."""
-    how = Augmentation(translation_first=False)
-    whole = augment(translator, how, Path("mono.en"), Path("whole.tsv"), "")
-    with monkeypatch.context() as patch:
-        patch.setattr(Path, "replace", raising_for("pairs.tsv.partial"))
-        with pytest.raises(KeyboardInterrupt):
-            augment(translator, how, Path("mono.en"), Path("pairs.tsv"), "")
+    interrupt_at_the_end(translator)
     partial = Path("pairs.tsv.partial")
     partial.write_bytes(kept) if kept else partial.unlink()
-    assert augment(translator, how, Path("mono.en"), Path("pairs.tsv"), "") == whole
+    assert written(translator, "pairs.tsv") == written(translator, "whole.tsv")
     assert Path("pairs.tsv").read_bytes() == Path("whole.tsv").read_bytes()
 
 
@@ -256,30 +263,15 @@ def test_pairs_are_on_disk_before_they_are_recorded(
     monkeypatch.setattr(augmenting, "_LINES_AT_A_TIME", 20)
     monkeypatch.setattr(os, "fsync", noting)
     monkeypatch.setattr(Path, "replace", checking)
-    augment(
-        translator, Augmentation(translation_first=False), Path("mono.en"), Path("pairs.tsv"), ""
-    )
+    written(translator, "pairs.tsv")
     assert recorded[-1] == Path("pairs.tsv").stat().st_size > 0
 
 
 def test_a_file_of_others_is_not_overwritten(translator: Translator) -> None:
     Path("pairs.tsv.partial").write_text("mine", encoding="utf-8")
-    how = Augmentation(translation_first=False)
     with pytest.raises(UserError, match=r"pairs.tsv.partial: already exists"):
-        augment(translator, how, Path("mono.en"), Path("pairs.tsv"), "")
+        written(translator, "pairs.tsv")
     assert Path("pairs.tsv.partial").read_text() == "mine"
-
-
-def raising_for(name: str) -> Callable[[Path, Path], Path]:
-    """Return a Path.replace that is interrupted for one file."""
-    replace = Path.replace
-
-    def interrupted(self: Path, target: Path) -> Path:
-        if self.name == name:
-            raise KeyboardInterrupt
-        return replace(self, target)
-
-    return interrupted
 
 
 @pytest.mark.slow
@@ -329,19 +321,14 @@ def test_translations_that_are_probably_wrong_are_dropped_and_counted() -> None:
         "guessed": Translation("geraten", 0.0, log_probability=-1.0, tokens=1),
         "bank": Translation("Ufer", 0.0, log_probability=-0.1, tokens=1),
     }
-    back = Fixed({"gut": Translation("good", 0.0), "Ufer": Translation("shore", 0.0)})
-    back.table |= {"": Translation("", 0.0), "ohne Ende": Translation("", 0.0)}
-    back.table["geraten"] = Translation("guessed", 0.0)
+    again = {"gut": "good", "Ufer": "shore", "": "", "ohne Ende": "", "geraten": "guessed"}
+    back = Fixed({line: Translation(found, 0.0) for line, found in again.items()})
     how = Augmentation(True, min_probability=0.5, back=back, min_chrf=50)  # type: ignore[arg-type]
     counts: Counter[str] = Counter()
     assert list(how.pairs(Fixed(forth), list(forth), counts)) == [("gut", "good")]  # type: ignore[arg-type]
-    assert counts == {
-        "kept": 1,
-        "empty": 1,
-        "truncated at the length limit": 1,
-        "below --min-probability": 1,
-        "below --min-chrf": 1,
-    }
+    dropped = {"empty": 1, "truncated at the length limit": 1}
+    dropped |= {"below --min-probability": 1, "below --min-chrf": 1}
+    assert counts == {"kept": 1, **dropped}
 
 
 def test_the_round_trip_compares_with_the_line_as_the_model_writes_it() -> None:

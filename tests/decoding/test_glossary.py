@@ -12,10 +12,6 @@ def glossary(*lines: str) -> Glossary:
     return parse_glossary("\n".join(lines), LANGUAGES)
 
 
-def found(made: Glossary, text: str) -> list[str]:
-    return [match.text for match in made.find(text)]
-
-
 # ------------------------------------------------------------------------------------------ files
 
 
@@ -25,67 +21,78 @@ def read(tmp_path: Path, name: str, content: str) -> list[Term]:
     return list(Glossary.read(path, LANGUAGES).terms)
 
 
-def test_a_text_file_has_a_term_on_each_line(tmp_path: Path) -> None:
-    content = "# office\nbill\tRechnung\n\nrelease\tVersion|Versionen\tVersions\na  b\t=\n"
-    assert read(tmp_path, "a.tsv", content) == [
+FILES = {
+    "a term on each line": (
+        "a.tsv",
+        "# office\nbill\tRechnung\n\nrelease\tVersion|Versionen\tVersions\na  b\t=\n",
         Term("bill", ("Rechnung",)),
         Term("release", ("Version", "Versionen", "Versions")),
         Term("a b", ("a b",), keep=True),
-    ]
-
-
-def test_further_columns_that_are_no_forms_are_comments(tmp_path: Path) -> None:
-    content = "house\tHaus\tHäuser\tin the sense of a building\nbill\tRechnung\tnot the law\n"
-    assert read(tmp_path, "omegat.txt", content) == [
+    ),
+    "further columns that are no forms are comments": (
+        "omegat.txt",
+        "house\tHaus\tHäuser\tin the sense of a building\nbill\tRechnung\tnot the law\n",
         Term("house", ("Haus", "Häuser")),
         Term("bill", ("Rechnung",)),
-    ]
-
-
-def test_further_columns_with_as_many_words_are_forms(tmp_path: Path) -> None:
-    content = (
+    ),
+    "further columns with as many words are forms": (
+        "a.tsv",
         "go\tgehen\tging\tto move\ngood\tgut\tbesser|am besten\n"
-        "unpaid bill\toffene Rechnung\tunbezahlte Rechnung\tnoun\nlog in\tanmelden|meldet an\n"
-    )
-    assert read(tmp_path, "a.tsv", content) == [
+        "unpaid bill\toffene Rechnung\tunbezahlte Rechnung\tnoun\nlog in\tanmelden|meldet an\n",
         Term("go", ("gehen", "ging")),
         Term("good", ("gut", "besser", "am besten")),
         Term("unpaid bill", ("offene Rechnung", "unbezahlte Rechnung")),
         Term("log in", ("anmelden", "meldet an")),
-    ]
-
-
-def test_a_csv_file_may_have_a_header_and_languages(tmp_path: Path) -> None:
-    content = 'source,target\n"bill, unpaid",offene Rechnung,en,de\ndraft,Entwurf,EN-US,de\n'
-    assert read(tmp_path, "deepl.csv", content) == [
+    ),
+    "a header and languages": (
+        "deepl.csv",
+        'source,target\n"bill, unpaid",offene Rechnung,en,de\ndraft,Entwurf,EN-US,de\n',
         Term("bill, unpaid", ("offene Rechnung",)),
         Term("draft", ("Entwurf",)),
-    ]
+    ),
+    "other further columns are no languages": (
+        "a.csv",
+        "draft,Entwurf,Entwürfe,de\nsketch,Entwurf,Entwürfe,Entwurfes\n",
+        Term("draft", ("Entwurf", "Entwürfe", "de")),
+        Term("sketch", ("Entwurf", "Entwürfe", "Entwurfes")),
+    ),
+    "a cell of several lines": (
+        "a.csv",
+        'unpaid bill,"offene\nRechnung"\n',
+        Term("unpaid bill", ("offene Rechnung",)),
+    ),
+}
 
 
-def test_other_further_columns_of_a_csv_file_are_no_languages(tmp_path: Path) -> None:
-    content = "draft,Entwurf,Entwürfe,de\nsketch,Entwurf,Entwürfe,Entwurfes\n"
-    [draft, sketch] = read(tmp_path, "a.csv", content)
-    assert "Entwürfe" in draft.targets
-    assert sketch.targets == ("Entwurf", "Entwürfe", "Entwurfes")
+@pytest.mark.parametrize("file", FILES.values(), ids=FILES)
+def test_text_files_have_terms(tmp_path, file):
+    name, content, *terms = file
+    assert read(tmp_path, name, content) == terms
 
 
-@pytest.mark.parametrize(
-    ("entry", "language"), [("termEntry", "langSet"), ("conceptEntry", "langSec")]
-)
-def test_a_tbx_file_has_concepts(tmp_path: Path, entry: str, language: str) -> None:
-    def section(code: str, *terms: str) -> str:
-        groups = "".join(f"<tig><term>{term}</term><note>n</note></tig>" for term in terms)
-        return f'<{language} xml:lang="{code}">{groups}</{language}>'
+def tbx(*concepts: str) -> str:
+    return f"<martif>{''.join(f'<termEntry>{each}</termEntry>' for each in concepts)}</martif>"
 
-    concept = section("en-US", "bill", "invoice") + section("fr", "x") + section("de", "Rechnung")
-    content = (
-        f"<martif><{entry}>{concept}</{entry}><{entry}>{section('en', 'y')}</{entry}></martif>"
-    )
-    assert read(tmp_path, "a.tbx", content) == [
-        Term("bill", ("Rechnung",)),
-        Term("invoice", ("Rechnung",)),
-    ]
+
+def in_english(*terms: str) -> str:
+    return f'<langSet xml:lang="en">{"".join(f"<tig>{term}</tig>" for term in terms)}</langSet>'
+
+
+def in_german(*terms: str) -> str:
+    return in_english(*terms).replace('"en"', '"de"')
+
+
+@pytest.mark.parametrize("former", [True, False])
+def test_a_tbx_file_has_concepts(tmp_path, former):
+    english = in_english("<term>bill</term><note>n</note>", "<term>invoice</term>")
+    english, french = english.replace('"en"', '"en-US"'), in_english("<term>x</term>")
+    german = in_german("<term>Rechnung</term><note>n</note>")
+    alone = in_english("<term>y</term>")
+    content = tbx(english + french.replace('"en"', '"fr"') + german, alone)
+    if not former:
+        content = content.replace("termEntry", "conceptEntry").replace("langSet", "langSec")
+    found = [Term("bill", ("Rechnung",)), Term("invoice", ("Rechnung",))]
+    assert read(tmp_path, "a.tbx", content) == found
 
 
 @pytest.mark.parametrize(
@@ -106,25 +113,13 @@ def test_a_tbx_file_has_concepts(tmp_path: Path, entry: str, language: str) -> N
         ("a.tbx", "<!DOCTYPE a [<!ENTITY b 'c'>]><a/>", "a.tbx"),
     ],
 )
-def test_faulty_files_are_refused(tmp_path: Path, name: str, content: str, place: str) -> None:
+def test_faulty_files_are_refused(tmp_path, name, content, place):
     with pytest.raises(UserError, match=place) as caught:
         read(tmp_path, name, content)
     assert "\n" not in str(caught.value)
 
 
-def tbx(*concepts: str) -> str:
-    return f"<martif>{''.join(f'<termEntry>{each}</termEntry>' for each in concepts)}</martif>"
-
-
-def in_english(*terms: str) -> str:
-    return f'<langSet xml:lang="en">{"".join(f"<tig>{term}</tig>" for term in terms)}</langSet>'
-
-
-def in_german(*terms: str) -> str:
-    return in_english(*terms).replace('"en"', '"de"')
-
-
-def test_the_entries_of_a_tbx_file_are_numbered(tmp_path: Path) -> None:
+def test_the_entries_of_a_tbx_file_are_numbered(tmp_path):
     bill = in_english("<term>bill</term>", "<term>invoice</term>")
     content = tbx(
         bill + in_german("<term>Rechnung</term>"),
@@ -143,7 +138,7 @@ def test_the_entries_of_a_tbx_file_are_numbered(tmp_path: Path) -> None:
         "<min:administrativeStatus>deprecatedTerm-admn-sts</min:administrativeStatus>",
     ],
 )
-def test_obsolete_terms_of_a_tbx_file_are_forbidden(tmp_path: Path, status: str) -> None:
+def test_obsolete_terms_of_a_tbx_file_are_forbidden(tmp_path, status):
     source = in_english(f"<term>release</term>{status}")
     preferred = "<termNote type='administrativeStatus'>preferredTerm-admn-sts</termNote>"
     target = in_german(
@@ -156,17 +151,12 @@ def test_obsolete_terms_of_a_tbx_file_are_forbidden(tmp_path: Path, status: str)
     ]
 
 
-def test_a_cell_may_have_several_lines(tmp_path: Path) -> None:
-    content = 'unpaid bill,"offene\nRechnung"\n'
-    assert read(tmp_path, "a.csv", content) == [Term("unpaid bill", ("offene Rechnung",))]
-
-
-def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused(tmp_path):
     with pytest.raises(UserError, match=r"terms\.tsv"):
         Glossary.read(tmp_path / "terms.tsv", LANGUAGES)
 
 
-def test_equal_entries_are_joined() -> None:
+def test_equal_entries_are_joined():
     made = glossary("bill\tRechnung", "Bill\tRechnung|Rechnungen")
     assert made.terms == (Term("bill", ("Rechnung", "Rechnungen")),)
 
@@ -174,60 +164,48 @@ def test_equal_entries_are_joined() -> None:
 # --------------------------------------------------------------------------------------- matching
 
 
-def test_whole_words_are_found_in_any_case_and_in_their_forms() -> None:
-    made = glossary("bill\tRechnung", "log in\tanmelden", "release\tVersion")
-    assert found(made, "Bill the billing: BILLS, and a bill's date.") == ["Bill", "BILLS", "bill"]
-    assert found(made, "He will log in. Two releases; he released it.") == ["log in", "releases"]
+WORDS = ("bill\tRechnung", "log in\tanmelden", "release\tVersion")
+PARTICLES = ("log in\tsich anmelden", "check-in\tCheck-in", "set up\tEinrichtung")
+VERBS = ("write\tverfassen", "go out\tBescheid geben", "found\tgründen", "find\tfinden")
+NESTED = ("release\tVersion", "release note\tHinweis", "note\tNotiz")
+CAPITALS = ("IT\tEDV", "iPad\tTablet", "US-President\tUS-Präsident", "US\tUSA")
 
 
-def test_verbs_are_found_in_their_forms() -> None:
-    assert found(glossary("release\tfreigeben"), "He releases, released, releasing") == [
-        "releases",
-        "released",
-        "releasing",
-    ]
+@pytest.mark.parametrize(
+    ("terms", "text", "matches"),
+    [
+        # Whole words in any case and in their forms.
+        (WORDS, "Bill the billing: BILLS, and a bill's date.", "Bill|BILLS|bill"),
+        (WORDS, "He will log in. Two releases; he released it.", "log in|releases"),
+        (["release\tfreigeben"], "He releases, released, releasing", "releases|released|releasing"),
+        # Verbs with particles.
+        (PARTICLES, "I logged in, he logs in: logging in.", "logged in|logs in|logging in"),
+        (PARTICLES, "without a checking-in. Sets up?", ""),
+        # Irregular forms of verbs, not of other words.
+        (VERBS, "She wrote what is written. They went out.", "wrote|written|went out"),
+        (VERBS, "They found it.", "found"),
+        (["good\tgut", "find\tFund"], "It is better; she found it.", ""),
+        # The longest of overlapping terms.
+        (NESTED, "release notes, a note, release", "release notes|note|release"),
+        # Capitals inside a term must agree.
+        (CAPITALS, "it is an ipad", ""),
+        (CAPITALS, "It is raining on Ipads and us. Us?", ""),
+        (CAPITALS, "IT bought two iPads for the US-President", "IT|iPads|US-President"),
+        (CAPITALS, "IT IS FOR THE US", "IT|US"),
+        # Punctuation in terms.
+        (["C++\t=", "e-mail\tE-Mail", ".NET\t="], "E-mails about C++, .NET.", "E-mails|C++|.NET"),
+    ],
+)
+def test_terms_are_found_in_a_text(terms, text, matches):
+    found = [match.text for match in glossary(*terms).find(text)]
+    assert found == list(filter(None, matches.split("|")))
 
 
-def test_verbs_with_particles_are_found_in_their_forms() -> None:
-    made = glossary("log in\tsich anmelden", "check-in\tCheck-in", "set up\tEinrichtung")
-    text = "I logged in, he logs in: logging in without a checking-in. Sets up?"
-    assert found(made, text) == ["logged in", "logs in", "logging in"]
+def test_the_irregular_form_of_another_verb_is_found_as_the_term_of_its_own_spelling():
+    assert glossary(*VERBS).find("We found it.")[0].term.source == "found"
 
 
-def test_irregular_forms_of_verbs_are_found() -> None:
-    made = glossary("write\tverfassen", "go out\tBescheid geben", "found\tgründen", "find\tfinden")
-    text = "She wrote what is written. They went out and found it."
-    assert found(made, text) == ["wrote", "written", "went out", "found"]
-    assert made.find("We found it.")[0].term.source == "found"
-
-
-def test_irregular_forms_of_other_words_are_not_found() -> None:
-    assert found(glossary("good\tgut", "find\tFund"), "It is better; she found it.") == []
-
-
-def test_the_longest_of_overlapping_terms_is_found() -> None:
-    made = glossary("release\tVersion", "release note\tHinweis", "note\tNotiz")
-    assert found(made, "release notes, a note, release") == ["release notes", "note", "release"]
-
-
-def test_capitals_inside_a_term_must_agree() -> None:
-    made = glossary("IT\tEDV", "iPad\tTablet", "US-President\tUS-Präsident", "US\tUSA")
-    assert found(made, "it is an ipad") == []
-    assert found(made, "It is raining on Ipads and us. Us?") == []
-    assert found(made, "IT bought two iPads for the US-President") == [
-        "IT",
-        "iPads",
-        "US-President",
-    ]
-    assert found(made, "IT IS FOR THE US") == ["IT", "US"]
-
-
-def test_terms_may_have_punctuation() -> None:
-    made = glossary("C++\t=", "e-mail\tE-Mail", ".NET\t=")
-    assert found(made, "E-mails about C++, .NET.") == ["E-mails", "C++", ".NET"]
-
-
-def test_a_match_knows_its_place() -> None:
+def test_a_match_knows_its_place():
     [match] = glossary("bill\tRechnung").find("The bills")
     assert match == Match(Term("bill", ("Rechnung",)), "bills", 4, "plural")
 
@@ -235,7 +213,7 @@ def test_a_match_knows_its_place() -> None:
 # ------------------------------------------------------------------------------------------ forms
 
 
-def test_a_target_has_its_inflected_forms_and_the_given_ones() -> None:
+def test_a_target_has_its_inflected_forms_and_the_given_ones():
     made = glossary("bill\tRechnung|Faktura", "quick\tschnell", "case sensitive\t=")
     forms = made.forms(made.find("bill")[0])
     assert forms[:2] == ["Rechnung", "Faktura"]
@@ -244,13 +222,13 @@ def test_a_target_has_its_inflected_forms_and_the_given_ones() -> None:
     assert made.forms(made.find("Case Sensitive")[0]) == ["Case Sensitive", "case sensitive"]
 
 
-def test_forms_of_one_number_include_given_ones_of_unknown_number() -> None:
+def test_forms_of_one_number_include_given_ones_of_unknown_number():
     made = glossary("release\tVersion|Versiönchen")
     [match] = made.find("the releases")
     assert made.forms(match, match.number) == ["Versionen", "Versiönchen"]
 
 
-def test_words_with_an_exclamation_mark_are_forbidden() -> None:
+def test_words_with_an_exclamation_mark_are_forbidden():
     made = glossary("release\tVersion\t!Freigabe", "bill\t!Gesetz")
     assert made.terms == (
         Term("release", ("Version",), forbidden=("Freigabe",)),
@@ -263,7 +241,7 @@ def test_words_with_an_exclamation_mark_are_forbidden() -> None:
     assert made.forms(bill) == []
 
 
-def test_english_targets_have_a_plural() -> None:
+def test_english_targets_have_a_plural():
     made = parse_glossary("Rechnung\tunpaid bill", ("de", "en"))
     assert "unpaid bills" in made.forms(made.find("Rechnung")[0])
 
@@ -279,6 +257,6 @@ def test_english_targets_have_a_plural() -> None:
         ("They pay bills.", "plural"),
     ],
 )
-def test_a_singular_is_one_only_after_a_determiner(text: str, number: str | None) -> None:
+def test_a_singular_is_one_only_after_a_determiner(text, number):
     [match] = glossary("bill\tRechnung").find(text)
     assert match.number == number

@@ -1,5 +1,4 @@
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -26,7 +25,7 @@ def without_table(monkeypatch: pytest.MonkeyPatch) -> None:
         ("child", {"children"}),
     ],
 )
-def test_english_nouns_have_a_plural(word: str, forms: set[str]) -> None:
+def test_english_nouns_have_a_plural(word, forms):
     assert set(english_forms(word, verb=False)) == {word, *forms}
 
 
@@ -39,11 +38,11 @@ def test_english_nouns_have_a_plural(word: str, forms: set[str]) -> None:
         ("agree", {"agrees", "agreeing", "agreed"}),
     ],
 )
-def test_english_verbs_have_further_forms(word: str, forms: set[str]) -> None:
+def test_english_verbs_have_further_forms(word, forms):
     assert forms <= set(english_forms(word, verb=True))
 
 
-def test_irregular_english_forms_need_a_dictionary(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_irregular_english_forms_need_a_dictionary(monkeypatch):
     assert english_lemma("wrote") == "write"
     monkeypatch.setitem(sys.modules, "simplemma", None)
     assert english_lemma("went") == "went"
@@ -64,7 +63,7 @@ def test_irregular_english_forms_need_a_dictionary(monkeypatch: pytest.MonkeyPat
         ("Test-Datei", {"Test-Dateien"}),
     ],
 )
-def test_german_terms_have_their_inflected_forms(term: str, forms: set[str]) -> None:
+def test_german_terms_have_their_inflected_forms(term, forms):
     found = german_forms(term)
     assert found[0] == term
     assert forms <= set(found)
@@ -87,18 +86,18 @@ WORDS = frozenset(
         ("schnell", ["schnelle", "schnellem", "schnellen", "schneller", "schnelles"]),
     ],
 )
-def test_forms_of_verbs_are_those_of_a_text(term: str, forms: list[str]) -> None:
+def test_forms_of_verbs_are_those_of_a_text(term, forms):
     first, *others = german_forms(term, words=WORDS)
     assert first == term
     assert sorted(others) == forms
 
 
 @pytest.mark.parametrize("term", ["Qwrtz", "PMR", "v2", "-", "a"])
-def test_what_is_no_known_word_has_one_form(term: str) -> None:
+def test_what_is_no_known_word_has_one_form(term):
     assert german_forms(term) == [term]
 
 
-def test_words_of_another_lemma_are_no_forms() -> None:
+def test_words_of_another_lemma_are_no_forms():
     assert not {"Hundert", "Hündin"} & set(german_forms("Hund"))
     assert not {"Ortung", "Order"} & set(german_forms("Ort"))
 
@@ -115,7 +114,7 @@ def test_words_of_another_lemma_are_no_forms() -> None:
         ("neue Datei", {"neue Datei", "neuen Datei"}, {"neue Dateien", "neuen Dateien"}),
     ],
 )
-def test_german_forms_of_one_number(term: str, singular: set[str], plural: set[str]) -> None:
+def test_german_forms_of_one_number(term, singular, plural):
     assert singular <= set(german_forms(term, "singular"))
     assert plural <= set(german_forms(term, "plural"))
     assert not (plural - singular) & set(german_forms(term, "singular"))
@@ -133,13 +132,7 @@ def test_german_forms_of_one_number(term: str, singular: set[str], plural: set[s
         ("Hund", ["Hund", "Hundes", "Hunds"], ["Hunde", "Hunden"]),  # not in the table
     ],
 )
-def test_a_table_of_nouns_has_precedence(
-    term: str,
-    singular: list[str],
-    plural: list[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_table_of_nouns_has_precedence(term, singular, plural, tmp_path, monkeypatch):
     table = NounTable(write_table(tmp_path))
     monkeypatch.setattr(inflection, "noun_table", lambda: table)
     assert set(german_forms(term, "singular")) >= set(singular)
@@ -158,5 +151,5 @@ def test_a_table_of_nouns_has_precedence(
         ("released", "release", None),
     ],
 )
-def test_english_nouns_have_a_number(word: str, lemma: str, number: str | None) -> None:
+def test_english_nouns_have_a_number(word, lemma, number):
     assert english_number(word, lemma) == number

@@ -33,9 +33,7 @@ def write_table(folder: Path) -> Path:
         ("", [], []),
     ],
 )
-def test_a_noun_has_its_forms_of_each_number(
-    noun: str, singular: list[str], plural: list[str], tmp_path: Path
-) -> None:
+def test_a_noun_has_its_forms_of_each_number(noun, singular, plural, tmp_path):
     table = NounTable(write_table(tmp_path))
     assert (table.forms(noun, "singular"), table.forms(noun, "plural")) == (singular, plural)
     assert set(table.forms(noun)) == {*singular, *plural}
@@ -43,7 +41,7 @@ def test_a_noun_has_its_forms_of_each_number(
 
 
 @pytest.mark.skipif(not find_spec("german_nouns"), reason="german-nouns is not installed")
-def test_the_table_of_the_package_is_read() -> None:
+def test_the_table_of_the_package_is_read():
     table = noun_table()
     assert table
     assert table.forms("Schloss", "plural") == ["Schlösser", "Schlössern"]

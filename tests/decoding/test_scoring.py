@@ -4,10 +4,9 @@ import pytest
 
 from nmt.decoding.loading import load_translator
 from nmt.decoding.scoring import Score, dual_score, score_pairs
-from nmt.runs.folder import RunFolder
 
 
-def test_scores_do_not_depend_on_other_pairs(trained_run: RunFolder) -> None:
+def test_scores_do_not_depend_on_other_pairs(trained_run):
     translator = load_translator(trained_run, device="cpu")
     pairs = [
         ("Anna sings today.", "Anna singt heute."),
@@ -22,7 +21,7 @@ def test_scores_do_not_depend_on_other_pairs(trained_run: RunFolder) -> None:
     assert together[2:4] == [-math.inf, -math.inf]
 
 
-def test_two_directions_must_agree() -> None:
+def test_two_directions_must_agree():
     sure, unsure, impossible = Score(-1.0, 10), Score(-30.0, 10), Score(-math.inf, 1)
     assert dual_score(Score(0.0, 3), Score(0.0, 5)) == 1
     assert dual_score(sure, sure) > dual_score(unsure, unsure) > dual_score(sure, unsure) > 0

@@ -40,13 +40,11 @@ def memory(tmp_path: Path) -> Memory:
         ("?", None),
     ],
 )
-def test_lines_are_found_apart_from_case_and_final_punctuation(
-    memory: Memory, line: str, expected: str | None
-) -> None:
+def test_lines_are_found_apart_from_case_and_final_punctuation(memory, line, expected):
     assert memory.find(line) == expected
 
 
-def test_a_memory_may_be_tmx_and_has_both_directions(tmp_path: Path) -> None:
+def test_a_memory_may_be_tmx_and_has_both_directions(tmp_path):
     path = tmp_path / "memory.tmx"
     path.write_text(
         "<tmx><body><tu><tuv xml:lang='en'><seg>one</seg></tuv>"
@@ -56,7 +54,7 @@ def test_a_memory_may_be_tmx_and_has_both_directions(tmp_path: Path) -> None:
     assert Memory.read(path, ("de", "en")).find("Eins.") == "one."
 
 
-def test_a_faulty_memory_is_refused(tmp_path: Path) -> None:
+def test_a_faulty_memory_is_refused(tmp_path):
     path = tmp_path / "memory.tmx"
     path.write_text("<tmx>")
     with pytest.raises(UserError, match=r"memory\.tmx"):

@@ -70,9 +70,7 @@ def test_decomposed_umlauts_of_a_reference_match_unless_text_is_not_normalized(
     assert (found.all.scores["bleu"] == pytest.approx(100)) == (unicode != "none")
 
 
-def test_the_analysis_gets_the_references_that_were_scored(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_analysis_gets_the_references_that_were_scored(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Example] = []
     monkeypatch.setattr(EVALUATE + ".analyse", lambda examples, *_, **__: seen.extend(examples))
     examples = [Example("source", normalize("NFD", REFERENCES[2]), False)]

@@ -57,10 +57,7 @@ evaluate = partial(evaluate_texts, bootstrap=0)
     ],
 )
 def test_scores_counted_by_hand(
-    hypotheses: list[str],
-    references: list[list[str]],
-    lowercase: bool,
-    expected: dict[str, float],
+    hypotheses: list[str], references: list[list[str]], lowercase: bool, expected: dict[str, float]
 ) -> None:
     found = evaluate(hypotheses, *references, lowercase=lowercase)
     assert found.scores.keys() == METRICS.keys() == {"bleu", "chrf", "ter"}

@@ -117,9 +117,7 @@ def test_a_missing_network_is_reported_in_one_line(toy: PlainTextDataset, tmp_pa
 
 
 def test_a_full_disk_is_not_mistaken_for_a_network_error(
-    toy: PlainTextDataset,
-    tmp_path: Path,
-    full_disk: Callable[[int], AbstractContextManager[None]],
+    toy: PlainTextDataset, tmp_path: Path, full_disk: Callable[[int], AbstractContextManager[None]]
 ) -> None:
     with full_disk(10):
         message = refusal("toy/2018")

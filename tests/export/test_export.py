@@ -5,17 +5,17 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import patch
 
 import ctranslate2
 import pytest
 import sentencepiece
+import yaml
 from safetensors.torch import load_file, save_file
 
 from nmt.cli.writing import format_translations
-from nmt.config.config import Config
 from nmt.config.yaml_files import load_config
 from nmt.corpus.text.parts import Part
 from nmt.decoding.engines.conversion import write_model
@@ -30,63 +30,49 @@ from nmt.training.train import train
 LINES = ["Anna sings today.", "Ben swims often.", "Jonas cooks at home."]
 
 
-def test_the_exported_folder_translates_without_nmt(trained_run: RunFolder, tmp_path: Path) -> None:
+PROGRAM = {
+    *("abbreviations.py", "division.py", "mnemonics.py", "normalization.py", "parts.py"),
+    *("placeholders.py", "punctuation.py", "special_tokens.py", "surroundings.py"),
+    *("target_words.py", "translate.py", "target_words.json", "settings.json", "README.md"),
+}
+MODEL = {
+    *("model.bin", "config.json", "source_vocabulary.json", "target_vocabulary.json"),
+    *("joint.model", "target.model"),
+}
+
+
+def test_the_exported_folder_translates_without_nmt(trained_run, tmp_path):
     folder = tmp_path / "exported"
     export_run(trained_run, folder)
-    vocabularies = {f"{side}_vocabulary.json" for side in ("source", "target")}
-    program = {
-        "translate.py",
-        *(
-            "abbreviations.py",
-            "mnemonics.py",
-            "placeholders.py",
-            "division.py",
-            "parts.py",
-            "punctuation.py",
-            "surroundings.py",
-            "target_words.json",
-            "target_words.py",
-        ),
-        "normalization.py",
-        "special_tokens.py",
-        "settings.json",
-        "README.md",
-    }
-    names = {"model.bin", "config.json", *vocabularies, "joint.model", "target.model", *program}
-    assert {path.name for path in folder.iterdir()} == names
-
+    assert {path.name for path in folder.iterdir()} == MODEL | PROGRAM
     engine = ctranslate2.Translator(str(folder), compute_type="float32")
-    subwords = sentencepiece.SentencePieceProcessor(model_file=str(folder / "joint.model"))
-    found = engine.translate_batch(subwords.encode(LINES, out_type=str), beam_size=1)
-    target = sentencepiece.SentencePieceProcessor(model_file=str(folder / "target.model"))
+    source, target = (
+        sentencepiece.SentencePieceProcessor(model_file=str(folder / f"{name}.model"))
+        for name in ("joint", "target")
+    )
+    found = engine.translate_batch(source.encode(LINES, out_type=str), beam_size=1)
     texts = [target.decode(result.hypotheses[0]) for result in found]
-
     greedy = ["decoding.beam_size=1"]
     ours = load_translator(trained_run, overrides=greedy, device="cpu", engine="pytorch")
     assert texts == [translation.text for translation in ours.translate(LINES)]
 
 
-def test_a_model_of_whole_words_is_exported_without_the_program(
-    toy_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_of_whole_words_is_exported_without_the_program(toy_config, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    Path("tags.tsv").write_text("".join(f"word {i} ends\tWort {i} <eos>\n" for i in range(100)))
     words = {"kind": "whitespace", "joint": False, "min_count": 1}
-    data = {"min_coverage": 0.1}
     sections = {"tokenizer": words, "model": {"tie": "none"}, "training": {"max_updates": 1}}
-    run = train(toy_config(data=data, **sections), "run")
+    run = train(toy_config(data={"min_coverage": 0.1}, **sections), "run")
     export_run(run, Path("exported"))
     assert Path("exported/model.bin").exists()
     assert not Path("exported/translate.py").exists()
-    corpus = Path("tags.tsv")
-    corpus.write_text("".join(f"word {i} ends\tWort {i} <eos>\n" for i in range(100)))
-    data |= {"path": str(corpus)}
-    run = train(toy_config(data=data, **sections), "tags")
+    run = train(toy_config(data={"min_coverage": 0.1, "path": "tags.tsv"}, **sections), "tags")
     with pytest.raises(UserError, match="the word <eos>, which CTranslate2 confuses"):
         export_run(run, Path("again"))
     assert not Path("again").exists()
 
 
-def test_each_kind_of_weights_is_exported(trained_run: RunFolder, tmp_path: Path) -> None:
+def test_each_kind_of_weights_is_exported(trained_run, tmp_path):
     copy = RunFolder(Path(shutil.copytree(trained_run.path, tmp_path / "run")))
     weights = load_file(copy.weights("best"))
     save_file({name: 2 * weight for name, weight in weights.items()}, copy.weights("ema"))
@@ -101,16 +87,14 @@ def test_each_kind_of_weights_is_exported(trained_run: RunFolder, tmp_path: Path
     assert not (tmp_path / "last").exists()
 
 
-def test_existing_files_are_kept(trained_run: RunFolder, tmp_path: Path) -> None:
+def test_existing_files_are_kept(trained_run, tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(UserError, match="already exists; delete it, or choose another folder"):
         export_run(trained_run, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
-def test_files_left_by_a_process_killed_after_its_export_are_deleted(
-    trained_run: RunFolder, tmp_path: Path
-) -> None:
+def test_files_left_by_a_process_killed_after_its_export_are_deleted(trained_run, tmp_path):
     for name in ("exported", ".exported.partial.123"):
         (tmp_path / name).mkdir()
     with pytest.raises(UserError, match="already exists"):
@@ -118,32 +102,31 @@ def test_files_left_by_a_process_killed_after_its_export_are_deleted(
     assert [path.name for path in tmp_path.iterdir()] == ["exported"]
 
 
-def test_a_failed_export_leaves_no_partial_files(
-    trained_run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*paths: object) -> None:
-        raise OSError("No space left on device")
-
-    monkeypatch.setattr("nmt.export.export.shutil.copyfile", full)
+def test_a_failed_export_leaves_no_partial_files(trained_run, tmp_path):
     (tmp_path / ".exported.partial.123").mkdir()  # left by a killed export
-    with pytest.raises(UserError, match=r"exported: cannot be written \(No space left"):
+    full = patch(
+        "nmt.export.export.shutil.copyfile", side_effect=OSError("No space left on device")
+    )
+    with full, pytest.raises(UserError, match=r"exported: cannot be written \(No space left"):
         export_run(trained_run, tmp_path / "exported")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_concurrent_exports_do_not_interfere(
-    trained_run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_concurrent_exports_do_not_interfere(trained_run, tmp_path, monkeypatch):
     def meanwhile(*arguments: object) -> None:
         monkeypatch.undo()
         export_run(trained_run, tmp_path / "exported")
-        write_model(*arguments)  # type: ignore[arg-type]
+        write_model(*arguments)
 
     monkeypatch.setattr("nmt.export.export.write_model", meanwhile)
     with pytest.raises(UserError, match="exported: another export has just created it"):
         export_run(trained_run, tmp_path / "exported")
     assert [path.name for path in tmp_path.iterdir()] == ["exported"]
     assert (tmp_path / "exported" / "model.bin").exists()
+
+
+CODE = "import sys; sys.modules |= dict.fromkeys({}); import runpy; sys.argv[1:] = []; "
+CODE += "runpy.run_path('translate.py', run_name='__main__')"
 
 
 @pytest.mark.parametrize(
@@ -156,12 +139,8 @@ def test_concurrent_exports_do_not_interfere(
     ],
 )
 def test_the_exported_program_translates_like_nmt_without_importing_it(
-    changes: list[str],
-    toy_corpus: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+    changes, toy_corpus, tmp_path, monkeypatch, caplog
+):
     """200 lines with capitals, unknown names and unusual spaces; some are empty or too long."""
     monkeypatch.chdir(tmp_path)
     # The exported program does not search again for the placeholders of hundreds of rare names.
@@ -173,15 +152,8 @@ def test_the_exported_program_translates_like_nmt_without_importing_it(
     odd += [" Anna sings.  Ben reads!\tAnna.", "Ben reads.\u2028Anna sings.\x85Ben cooks."]
     odd += ["Anna sings.[1] Ben reads.", f"Anna sings.{' ' * 40}Ben reads.", " \t"]
     odd += [f"{'Anna often ' * 200}Ben {verb} often." for verb in ("swims", "reads")]
-    odd += ["Anna" * 200, "Ben-Anna " * 200]
-    odd += [
-        "- (Anna sings.)",
-        "“Ben reads.”",
-        "5",
-        "😀",
-        "www.example.org",
-        "1. Ben reads often… :)",
-    ]
+    odd += ["Anna" * 200, "Ben-Anna " * 200, "- (Anna sings.)", "“Ben reads.”", "5", "😀"]
+    odd += ["www.example.org", "1. Ben reads often… :)"]
     lines = [*odd, " ".join(sources[:5]), *(line.upper() for line in sources[5:20]), *sources][:200]
     ours = load_translator(run, device="cpu", engine="ctranslate2", compute_type="float32")
     reference = lines.index("Anna sings.[1] Ben reads.")
@@ -191,33 +163,23 @@ def test_the_exported_program_translates_like_nmt_without_importing_it(
     assert warnings
     assert len(set(expected)) > 100
     for missing in (["nmt"], ["nmt", "sentencex"]):
-        hide = f"import sys; sys.modules |= dict.fromkeys({missing}); "
-        program = (
-            "import runpy; sys.argv[1:] = []; runpy.run_path('translate.py', run_name='__main__')"
-        )
         done = subprocess.run(
-            [sys.executable, "-c", hide + program],
-            input="".join(line + "\n" for line in lines),
-            cwd=tmp_path / "exported",
-            env={**os.environ, "PYTHONIOENCODING": "latin-1"},
-            encoding="utf-8",
-            capture_output=True,
-            check=False,
-        )
+            [sys.executable, "-c", CODE.format(missing)],
+            input="".join(line + "\n" for line in lines), cwd=tmp_path / "exported",
+            env={**os.environ, "PYTHONIOENCODING": "latin-1"}, encoding="utf-8",
+            capture_output=True, check=False,
+        )  # fmt: skip
         assert done.returncode == 0, done.stderr
         found = done.stdout.split("\n")[:-1]
         if "sentencex" in missing:  # the simpler rule finds no sentence end at a reference number
             found[reference] = expected[reference]
+        else:
+            told = [each.partition(";")[0] for each in done.stderr.splitlines()]
+            assert told == [each.partition(";")[0] for each in warnings]
         assert found == expected
-        if "sentencex" not in missing:
-            assert [each.partition(";")[0] for each in warnings] == [
-                each.partition(";")[0] for each in done.stderr.splitlines()
-            ]
 
 
-def test_the_exported_program_refuses_a_single_string_and_other_encodings(
-    trained_run: RunFolder, tmp_path: Path
-) -> None:
+def test_the_exported_program_refuses_a_single_string_and_other_encodings(trained_run, tmp_path):
     export_run(trained_run, tmp_path / "exported")
     with pytest.raises(TypeError, match="takes a list of lines"):
         translate.Translator(tmp_path / "exported").translate("Anna sings today.")
@@ -229,9 +191,7 @@ def test_the_exported_program_refuses_a_single_string_and_other_encodings(
     assert done.stderr == b"translate.py: the input is not UTF-8 text; convert it first\n"
 
 
-def test_the_exported_program_stops_when_nobody_reads(
-    trained_run: RunFolder, tmp_path: Path
-) -> None:
+def test_the_exported_program_stops_when_nobody_reads(trained_run, tmp_path):
     export_run(trained_run, tmp_path / "exported")
     Path(tmp_path / "lines.en").write_text("Anna sings today.\n" * 3000, encoding="utf-8")
     command = f"{shlex.quote(sys.executable)} translate.py < ../lines.en | head -1"
@@ -241,64 +201,51 @@ def test_the_exported_program_stops_when_nobody_reads(
     assert (done.stdout, done.stderr) == ("Anna singt heute.\n", "")
 
 
-@pytest.mark.parametrize("suffix", [False, True])
-def test_the_exported_program_prefers_names_that_are_words_of_their_own(suffix: bool) -> None:
-    mark = PLACEHOLDERS[0]
+def chosen(hypotheses: list[list[str]], part: Part, **settings: object) -> list[str]:
+    """Return the hypothesis that the exported program chooses; their scores are -1 and -2."""
     exported = object.__new__(translate.Translator)
     exported.settings = {
-        "length_penalty": 1.0,
-        "length_offset": 5,
-        "whitespace_as_suffix": suffix,
-        "new_words_margin": 0.0,
-    }
-    exported.target = SimpleNamespace(decode=" ".join)
-    glued, separate = [f"{mark}heit", "."], [mark, "wahrheit", "."]
-    found = SimpleNamespace(hypotheses=[glued, separate], scores=[-1.0, -2.0])
-    part = Part("Apinya .", f"{mark} .", f"{mark} .", [], {mark: "Apinya"}, {mark: "Apinya"})
-    assert exported._choose(found, 10, part) == separate
-
-
-@pytest.mark.parametrize(("margin", "chosen"), [(0.0, 0), (0.1, 0), (5.0, 1)])
-def test_the_exported_program_prefers_words_that_training_had(margin: float, chosen: int) -> None:
-    exported = object.__new__(translate.Translator)
-    exported.settings = {
-        "length_penalty": 0.0,
-        "length_offset": 5,
-        "whitespace_as_suffix": False,
-        "new_words_margin": margin,
+        **{"length_penalty": 0.0, "length_offset": 5, "whitespace_as_suffix": False},
+        **{"new_words_margin": 0.0, **settings},
     }
     exported.target = SimpleNamespace(decode=" ".join)
     exported._target_words = translate.TargetWords(["das", "haus"])
     exported._splitter = SimpleNamespace(write=lambda part, text: text)
+    found = SimpleNamespace(hypotheses=hypotheses, scores=[-1.0, -2.0])
+    return exported._choose(found, 10, part)
+
+
+@pytest.mark.parametrize("suffix", [False, True])
+def test_the_exported_program_prefers_names_that_are_words_of_their_own(suffix):
+    mark = PLACEHOLDERS[0]
+    glued, separate = [f"{mark}heit", "."], [mark, "wahrheit", "."]
+    part = Part("Apinya .", f"{mark} .", f"{mark} .", [], {mark: "Apinya"}, {mark: "Apinya"})
+    settings = {"length_penalty": 1.0, "whitespace_as_suffix": suffix}
+    assert chosen([glued, separate], part, **settings) == separate
+
+
+@pytest.mark.parametrize(("margin", "best"), [(0.0, 0), (0.1, 0), (5.0, 1)])
+def test_the_exported_program_prefers_words_that_training_had(margin, best):
     options = [["das", "Huas"], ["das", "Haus"]]
-    found = SimpleNamespace(hypotheses=options, scores=[-1.0, -2.0])
     part = Part("the house", "the house", "the house", [])
-    assert exported._choose(found, 10, part) == options[chosen]
+    assert chosen(options, part, new_words_margin=margin) == options[best]
 
 
 def train_toy(changes: list[str], corpus: Path) -> RunFolder:
-    settings = [
-        "data.source=tsv",
-        f"data.path={corpus}",
-        "data.validation_size=16",
-        "data.test_size=16",
-        "tokenizer.vocabulary_size=120",
-        "tokenizer.byte_fallback=false",
-        "model.d_model=64",
-        "model.d_ff=128",
-        "model.encoder_layers=1",
-        "model.decoder_layers=1",
-        "training.epochs=25",
-        "training.batch_tokens=512",
-        "training.learning_rate=5e-3",
-        "training.warmup_updates=20",
-        "training.validate_updates=1000",
-    ]
-    Path("toy.yaml").write_text("data: {}\n")
-    return train(load_config("toy.yaml", [*settings, *changes]), Path("run"))
+    settings = {
+        "data": {"source": "tsv", "path": str(corpus), "validation_size": 16, "test_size": 16},
+        "tokenizer": {"vocabulary_size": 120, "byte_fallback": False},
+        "model": {"d_model": 64, "d_ff": 128, "encoder_layers": 1, "decoder_layers": 1},
+        "training": {
+            **{"epochs": 25, "batch_tokens": 512, "learning_rate": 5e-3},
+            **{"warmup_updates": 20, "validate_updates": 1000},
+        },
+    }
+    Path("toy.yaml").write_text(yaml.safe_dump(settings))
+    return train(load_config("toy.yaml", changes), Path("run"))
 
 
-def test_the_exported_readme_names_its_files(trained_run: RunFolder, tmp_path: Path) -> None:
+def test_the_exported_readme_names_its_files(trained_run, tmp_path):
     export_run(trained_run, tmp_path / "exported")
     readme = (tmp_path / "exported" / "README.md").read_text(encoding="utf-8")
     assert "joint.model" in readme

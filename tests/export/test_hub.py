@@ -8,11 +8,10 @@ import errno
 import json
 import shutil
 import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -96,14 +95,33 @@ def remote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, revisions: list[str]
     return place
 
 
-def test_the_name_of_the_user_may_be_omitted(trained_run: RunFolder, remote: Path) -> None:
+@pytest.fixture
+def pushed(trained_run: RunFolder, remote: Path) -> Path:
+    """The uploaded files of the trained run, hf:anna/toy."""
+    assert nmt("push", trained_run.path, "anna/toy").returncode == 0
+    return remote / "anna/toy"
+
+
+def card_of(folder: Path) -> str:
+    return (folder / "README.md").read_text(encoding="utf-8")
+
+
+def copy_of(run: RunFolder) -> RunFolder:
+    return RunFolder(Path(shutil.copytree(run.path, "run")))
+
+
+def change_json(path: Path, **changes: Any) -> None:
+    path.write_text(json.dumps(json.loads(path.read_bytes()) | changes), encoding="utf-8")
+
+
+def test_the_name_of_the_user_may_be_omitted(trained_run, remote):
     done = nmt("push", trained_run.path, "toy")
     assert text(done.stdout) == "uploaded         https://hub.invalid/anna/toy\n"
-    assert "nmt translate --run hf:anna/toy" in (remote / "anna/toy/README.md").read_text()
+    assert "nmt translate --run hf:anna/toy" in card_of(remote / "anna/toy")
     assert [path.name for path in remote.iterdir()] == ["anna"]
 
 
-def test_a_pushed_run_can_be_used_for_translation(trained_run: RunFolder, remote: Path) -> None:
+def test_a_pushed_run_can_be_used_for_translation(trained_run, remote):
     done = nmt("push", trained_run.path, "anna/toy")
     assert text(done.stdout) == "uploaded         https://hub.invalid/anna/toy\n"
     for evil in ("checkpoint.pt", "evil.pkl", "data/evil.py"):
@@ -118,9 +136,7 @@ def test_a_pushed_run_can_be_used_for_translation(trained_run: RunFolder, remote
     assert nmt("evaluate", "--run", "hf:anna/toy").returncode == 0
 
 
-def test_a_fine_tuned_run_names_the_run_on_the_hub_that_it_started_from(
-    trained_run: RunFolder, remote: Path
-) -> None:
+def test_a_fine_tuned_run_names_the_run_on_the_hub_that_it_started_from(trained_run, remote):
     assert nmt("push", trained_run.path, "me/toy").returncode == 0
     config = config_from(open_run("hf:me/toy"), "best", None, [])
     assert config.origin.fine_tuning == "--from hf:me/toy"
@@ -132,9 +148,7 @@ def test_a_fine_tuned_run_names_the_run_on_the_hub_that_it_started_from(
     assert RunFolder(Path("tuned")).origin.fine_tuning == "--from hf:me/toy"
 
 
-def test_the_unmodified_library_uploads_and_downloads_a_run(
-    trained_run: RunFolder, tmp_path: Path
-) -> None:
+def test_the_unmodified_library_uploads_and_downloads_a_run(trained_run, tmp_path):
     files = tmp_path / "hub/models/anna/toy"
     (files / "data").mkdir(parents=True)
     for name in ("data/stale.model", "LICENSE.txt", ".gitattributes"):
@@ -149,62 +163,56 @@ def test_the_unmodified_library_uploads_and_downloads_a_run(
     assert not (files / "data/stale.model").exists()
 
 
-def test_the_upload_has_a_model_card_and_no_local_paths(
-    trained_run: RunFolder, remote: Path, tmp_path: Path
-) -> None:
-    assert Path(str(trained_run.config.data.path)).is_absolute()
-    nmt("push", trained_run.path, "anna/toy")
-    card = (remote / "anna/toy/README.md").read_text(encoding="utf-8")
-    assert "nmt translate --run hf:anna/toy" in card
-    assert "nrefs:1|" in card
-    texts = [p for p in (remote / "anna/toy").rglob("*") if p.suffix in (".yaml", ".json", ".md")]
-    folder = str(Path(str(trained_run.config.data.path)).parent)
+def test_the_upload_has_a_model_card_and_no_local_paths(trained_run, pushed):
+    corpus = Path(str(trained_run.config.data.path))
+    assert corpus.is_absolute()
+    assert "nmt translate --run hf:anna/toy" in card_of(pushed)
+    assert "nrefs:1|" in card_of(pushed)
+    texts = [path for path in pushed.rglob("*") if path.suffix in (".yaml", ".json", ".md")]
     assert len(texts) > 5
     for path in texts:
-        assert folder not in path.read_text(encoding="utf-8"), path
-    assert not (remote / "anna/toy/ctranslate2").exists()
+        assert str(corpus.parent) not in path.read_text(encoding="utf-8"), path
+    assert not (pushed / "ctranslate2").exists()
 
 
-def test_no_form_of_an_absolute_path_is_published(
-    trained_run: RunFolder, remote: Path, tmp_path: Path
-) -> None:
-    run = RunFolder(Path(shutil.copytree(trained_run.path, tmp_path / "run")))
-    header = json.loads((run.path / "run.json").read_bytes())
-    header["config"] = "/home/Max Private/mine.yaml"
-    header["fine_tuning"] = "--from '/home/Max Private/former' --mix 0.5"
-    header["overrides"] = [
-        "data.train_path=[/home/private/a.en,/home/private/a.de]",
-        'data.corpora=[{source: tsv, path: "/home/Max, Private/b.tsv", weight: 5e-1}]',
-        "data.test_path=~/private/c.tsv",
-        "training.learning_rate=5e-4",
-    ]
-    (run.path / "run.json").write_text(json.dumps(header), encoding="utf-8")
-    report = json.loads((run.data / "report.json").read_bytes())
-    report["corpora"][0]["name"] = "tsv /home/Max Private/d.tsv"
-    (run.data / "report.json").write_text(json.dumps(report), encoding="utf-8")
+def test_no_form_of_an_absolute_path_is_published(trained_run, remote):
+    run = copy_of(trained_run)
+    change_json(
+        run.path / "run.json",
+        config="/home/Max Private/mine.yaml",
+        fine_tuning="--from '/home/Max Private/former' --mix 0.5",
+        overrides=[
+            "data.train_path=[/home/private/a.en,/home/private/a.de]",
+            'data.corpora=[{source: tsv, path: "/home/Max, Private/b.tsv", weight: 5e-1}]',
+            "data.test_path=~/private/c.tsv",
+            "training.learning_rate=5e-4",
+        ],
+    )
+    corpus = run.report["corpora"][0] | {"name": "tsv /home/Max Private/d.tsv"}
+    change_json(run.data / "report.json", corpora=[corpus])
     assert nmt("push", run.path, "anna/toy").returncode == 0
-    card = (remote / "anna/toy/README.md").read_text(encoding="utf-8")
-    assert "nmt train --from former --mix 0.5 --config mine.yaml" in card
-    assert "[a.en, a.de]" in card
-    assert "{path: b.tsv, source: tsv, weight: 0.5}" in card
-    assert "data.test_path=c.tsv" in card
-    assert "training.learning_rate=5e-4" in card
-    assert "- tsv d.tsv: " in card
-    header_text = (remote / "anna/toy/run.json").read_text(encoding="utf-8")
-    assert "rivate" not in card + header_text
+    card = card_of(remote / "anna/toy")
+    for published in (
+        "nmt train --from former --mix 0.5 --config mine.yaml",
+        "[a.en, a.de]",
+        "{path: b.tsv, source: tsv, weight: 0.5}",
+        "data.test_path=c.tsv",
+        "training.learning_rate=5e-4",
+        "- tsv d.tsv: ",
+    ):
+        assert published in card
+    assert "rivate" not in card + (remote / "anna/toy/run.json").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("public", [False, True])
-def test_a_new_repository_is_private_by_default(
-    trained_run: RunFolder, remote: Path, public: bool
-) -> None:
+def test_a_new_repository_is_private_by_default(trained_run, remote, public):
     nmt("push", trained_run.path, "anna/toy", *(["--public"] if public else []))
     assert (remote / "anna/toy/.private").read_text() == str(not public)
 
 
 def test_a_post_norm_model_is_also_uploaded_in_the_transformers_format(
-    toy_config: Any, remote: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    toy_config, remote, monkeypatch
+):
     from nmt.export import transformers as transformers_export
     from nmt.training.train import train
 
@@ -227,8 +235,8 @@ def test_a_post_norm_model_is_also_uploaded_in_the_transformers_format(
 
 
 def test_a_second_push_deletes_the_files_of_the_first_and_no_others(
-    trained_run: RunFolder, toy_config: Any, remote: Path
-) -> None:
+    trained_run, toy_config, remote
+):
     from nmt.training.train import train
 
     def pushed(run: RunFolder, name: str) -> set[str]:
@@ -246,63 +254,49 @@ def test_a_second_push_deletes_the_files_of_the_first_and_no_others(
     assert pushed(other, "anna/toy") == pushed(other, "anna/other") | own | {"onnx"}
 
 
-def test_the_card_names_the_uploaded_weights(trained_run: RunFolder, remote: Path) -> None:
+def test_the_card_names_the_uploaded_weights(trained_run, remote):
     nmt("push", trained_run.path, "anna/toy", "--weights", "last")
-    assert "Scores of the last weights" in (remote / "anna/toy/README.md").read_text("utf-8")
-    uploaded = (remote / "anna/toy/best.safetensors").read_bytes()
-    assert uploaded == trained_run.weights("last").read_bytes()
-    assert not (remote / "anna/toy/last.safetensors").exists()
+    there = remote / "anna/toy"
+    assert "Scores of the last weights" in card_of(there)
+    assert (there / "best.safetensors").read_bytes() == trained_run.weights("last").read_bytes()
+    assert not (there / "last.safetensors").exists()
 
 
-def test_a_run_with_neighbours_is_uploaded_without_them(
-    trained_run: RunFolder, remote: Path, tmp_path: Path
-) -> None:
-    run = RunFolder(Path(shutil.copytree(trained_run.path, tmp_path / "run")))
+def test_a_run_with_neighbours_is_uploaded_without_them(trained_run, remote):
+    run = copy_of(trained_run)
     run.write_config(override_config(run.config, ["decoding.knn_k=4"], "run"))
     done = nmt("push", run.path, "anna/toy")
     assert "uploaded with decoding.knn_k=0, because" in text(done.stderr)
     assert nmt("translate", "--run", "hf:anna/toy", PAIR[0]).returncode == 0
-    assert "Scores of the best weights" in (remote / "anna/toy/README.md").read_text("utf-8")
+    assert "Scores of the best weights" in card_of(remote / "anna/toy")
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "best.safetensors",
-        "data/joint.model",
-        "data/prepared.json",
-        "data/report.json",
-        "data/test.jsonl",
-    ],
-)
-def test_damaged_files_are_reported_before_a_repository_is_created(
-    trained_run: RunFolder, remote: Path, tmp_path: Path, name: str
-) -> None:
-    folder = Path(shutil.copytree(trained_run.path, tmp_path / "run"))
+DATA = [f"data/{name}" for name in ("joint.model", "prepared.json", "report.json", "test.jsonl")]
+
+
+@pytest.mark.parametrize("name", ["best.safetensors", *DATA])
+def test_damaged_files_are_reported_before_a_repository_is_created(trained_run, remote, name):
+    folder = copy_of(trained_run).path
     (folder / name).write_bytes(b"damaged")
     assert_refused("push", folder, "anna/toy", "--public", message=f"{folder / name}: ")
     assert not remote.exists()
 
 
-def test_a_downloaded_run_has_its_name_on_the_hub(trained_run: RunFolder, remote: Path) -> None:
-    assert nmt("push", trained_run.path, "anna/toy").returncode == 0
+def test_a_downloaded_run_has_its_name_on_the_hub(pushed):
     run = open_run("hf:anna/toy")
     assert run.path.name != "toy"
     assert name_runs([run]) == [run.name] == ["toy"]
     assert RunFolder(run.path, "hf:anna/toy@refs/pr/1").name == "toy@refs-pr-1"
 
 
-def test_only_local_runs_are_deleted(trained_run: RunFolder, remote: Path) -> None:
-    assert nmt("push", trained_run.path, "anna/toy").returncode == 0
-    copy = Path(shutil.copytree(trained_run.path, "copy"))
+def test_only_local_runs_are_deleted(trained_run, pushed):
+    copy = copy_of(trained_run).path
     assert_refused("rm", "--yes", copy, "hf:anna/toy", message="only local runs can be deleted")
     assert copy.exists()
     assert not Path("cache").exists()
 
 
-def test_an_interrupted_update_never_mixes_two_versions(
-    trained_run: RunFolder, tmp_path: Path
-) -> None:
+def test_an_interrupted_update_never_mixes_two_versions(trained_run, tmp_path):
     files = tmp_path / "hub/models/anna/toy"
     with pretend_hub(tmp_path / "hub") as address:
         assert nmt_with_hub(address, tmp_path, "push", trained_run.path, "anna/toy").returncode == 0
@@ -318,61 +312,42 @@ def test_an_interrupted_update_never_mixes_two_versions(
 
 
 def test_a_wrong_login_is_reported_before_the_test_set_is_translated(
-    trained_run: RunFolder, remote: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    trained_run, remote, monkeypatch
+):
     monkeypatch.setattr("nmt.export.model_card.evaluate", lambda *_: pytest.fail("translated"))
     monkeypatch.setattr(hub, "create_repo", lambda *_, **__: 1 / 0)
     assert_refused("push", trained_run.path, "anna/toy", message="log in with hf auth login")
 
 
-def test_a_full_disk_is_not_mistaken_for_a_network_error(
-    remote: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fill(*_: object, **__: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
+def test_a_full_disk_is_not_mistaken_for_a_network_error(remote, monkeypatch):
+    full = OSError(errno.ENOSPC, "No space left on device")
     monkeypatch.setattr(hub, "model_info", lambda *_, **__: SimpleNamespace(siblings=[]))
-    monkeypatch.setattr(hub, "snapshot_download", fill)
+    monkeypatch.setattr(hub, "snapshot_download", Mock(side_effect=full))
     message = "cache/runs: cannot be written (No space left on device; "
     assert_refused("translate", "--run", "hf:anna/toy", PAIR[0], message=message)
 
 
-def test_a_full_disk_is_reported_before_the_upload(
-    trained_run: RunFolder,
-    remote: Path,
-    full_disk: Callable[[int], AbstractContextManager[None]],
-) -> None:
+def test_a_full_disk_is_reported_before_the_upload(trained_run, remote, full_disk):
     with full_disk(10_000):
         assert_refused("push", trained_run.path, "anna/toy", message=" free on its disk")
     assert not remote.exists()
 
 
-def test_errors_are_reported_in_one_line(
-    trained_run: RunFolder, remote: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_errors_are_reported_in_one_line(trained_run, remote, monkeypatch):
     wrong = ("translate", "--run", "hf:nobody/nothing", PAIR[0])
     assert_refused(*wrong, message="hf:nobody/nothing: cannot be downloaded")
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     assert_refused("push", trained_run.path, "anna/toy", message="[hub]")
 
 
-def test_a_revision_selects_a_version_of_the_run(
-    trained_run: RunFolder, remote: Path, revisions: list[str]
-) -> None:
-    assert nmt("push", trained_run.path, "anna/toy").returncode == 0
+def test_a_revision_selects_a_version_of_the_run(pushed, revisions):
     for address in ("hf:anna/toy", "hf:anna/toy@v1"):
         assert nmt("translate", "--run", address, PAIR[0]).returncode == 0
     assert revisions == ["anna/toy None", "anna/toy v1"]
 
 
-def test_what_is_too_large_is_refused_before_the_download(
-    trained_run: RunFolder,
-    remote: Path,
-    revisions: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    assert nmt("push", trained_run.path, "anna/toy").returncode == 0
-    (remote / "anna/toy/unneeded.bin").write_bytes(bytes(10**7))
+def test_what_is_too_large_is_refused_before_the_download(pushed, revisions, monkeypatch):
+    (pushed / "unneeded.bin").write_bytes(bytes(10**7))
     monkeypatch.setattr("nmt.runs.hub._LARGEST", 10**7)
     assert nmt("show", "hf:anna/toy").returncode == 0
     monkeypatch.setattr("nmt.runs.hub._LARGEST", 10**3)
@@ -395,7 +370,7 @@ def marian(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_marian_model_is_imported_once_and_used_like_a_run(marian: Path, tmp_path: Path) -> None:
+def test_a_marian_model_is_imported_once_and_used_like_a_run(marian, tmp_path):
     run = ("--run", "hf:opus/en-de")
     with pretend_hub(tmp_path / "hub") as address:
         first = nmt_with_hub(address, tmp_path, "translate", *run, PAIR[0])
@@ -423,32 +398,24 @@ def test_a_marian_model_is_imported_once_and_used_like_a_run(marian: Path, tmp_p
     assert not names & {"tf_model.h5", "evil.py"}
 
 
-def test_an_imported_run_is_uploaded_with_the_card_of_the_original(
-    marian: Path, tmp_path: Path
-) -> None:
-    there = tmp_path / "hub/models/anna/mine"
+def test_an_imported_run_is_uploaded_with_the_card_of_the_original(marian, tmp_path):
     with pretend_hub(tmp_path / "hub") as address:
         shown = nmt_with_hub(address, tmp_path, "show", "hf:opus/en-de", "--json")
-        done = nmt_with_hub(
-            address, tmp_path, "push", json.loads(shown.stdout)["path"], "anna/mine"
-        )
+        path = json.loads(shown.stdout)["path"]
+        done = nmt_with_hub(address, tmp_path, "push", path, "anna/mine")
         assert done.returncode == 0, done.stderr
         texts = [
             nmt_with_hub(address, tmp_path, "translate", "--run", run, PAIR[0]).stdout
             for run in ("hf:opus/en-de", "hf:anna/mine")
         ]
     assert texts[0] == texts[1] != ""
-    card = (there / "README.md").read_text(encoding="utf-8")
-    front = card.split("---")[1]
-    assert "base_model: opus/en-de" in front
-    assert "license: cc-by-4.0" in front
-    assert "library_name: transformers" in front
-    assert "# A model" in card
+    _, front, body = card_of(tmp_path / "hub/models/anna/mine").split("---", 2)
+    for line in ("base_model: opus/en-de", "license: cc-by-4.0", "library_name: transformers"):
+        assert line in front
+    assert "# A model" in body
 
 
-def test_repositories_without_a_usable_model_are_refused(
-    marian: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_repositories_without_a_usable_model_are_refused(marian, tmp_path):
     def refusal(folder: Path) -> str:
         done = nmt_with_hub(address, tmp_path, "show", f"hf:opus/{folder.name}")
         assert (done.returncode, done.stdout) == (2, ""), done.stderr
@@ -456,18 +423,14 @@ def test_repositories_without_a_usable_model_are_refused(
         assert f"hf:opus/{folder.name}" in line
         return line
 
-    def copy(name: str) -> Path:
-        return Path(shutil.copytree(marian, marian.parent / name))
-
-    def changed(name: str, **settings: object) -> Path:
-        folder = copy(name)
-        config = json.loads((folder / "config.json").read_bytes())
-        (folder / "config.json").write_text(json.dumps(config | settings))
+    def copy(name: str, **settings: object) -> Path:
+        folder = Path(shutil.copytree(marian, marian.parent / name))
+        change_json(folder / "config.json", **settings)
         return folder
 
     with pretend_hub(tmp_path / "hub") as address:
-        assert "M2M100 or NLLB" in refusal(changed("nllb", model_type="m2m_100"))
-        assert "mBART" in refusal(changed("mbart", model_type="mbart"))
+        assert "M2M100 or NLLB" in refusal(copy("nllb", model_type="m2m_100"))
+        assert "mBART" in refusal(copy("mbart", model_type="mbart"))
         assert not [*(tmp_path / "nmt").rglob("*.safetensors")]  # refused before the download
         (copy("without") / "model.safetensors").unlink()
         assert "model.safetensors" in refusal(marian.parent / "without")
@@ -483,17 +446,15 @@ def test_repositories_without_a_usable_model_are_refused(
     assert not [*(tmp_path / "nmt/imported").rglob("*.safetensors")]
 
 
-def test_a_download_that_was_cut_off_is_completed_or_refused(marian: Path, tmp_path: Path) -> None:
+def test_a_download_that_was_cut_off_is_completed_or_refused(marian, tmp_path):
     command = ("translate", "--run", "hf:opus/en-de", PAIR[0])
     with pretend_hub(tmp_path / "hub") as address:
         for file in ("vocab.json", "model.safetensors"):
             with cut_off(marian / file):
                 done = nmt_with_hub(address, tmp_path, *command)
-            assert (done.returncode, done.stdout) == (2, "")
-            assert "hf:opus/en-de: " in done.stderr.splitlines()[-1]
-            offline = nmt_with_hub("http://127.0.0.1:9", tmp_path, *command)
-            assert (offline.returncode, offline.stdout) == (2, "")
-            assert "hf:opus/en-de: " in offline.stderr.splitlines()[-1]
+            for refused in (done, nmt_with_hub("http://127.0.0.1:9", tmp_path, *command)):
+                assert (refused.returncode, refused.stdout) == (2, "")
+                assert "hf:opus/en-de: " in refused.stderr.splitlines()[-1]
             assert not [*(tmp_path / "nmt/imported").rglob("*.safetensors")]
         done = nmt_with_hub(address, tmp_path, *command)
         assert done.returncode == 0, done.stderr

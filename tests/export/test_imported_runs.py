@@ -20,7 +20,6 @@ from tests.marian_models import LANGUAGE_TOKENS, PAIRS, make_model
 
 pytest.importorskip("transformers")
 pytestmark = pytest.mark.usefixtures("in_empty_folder")
-Run = Callable[[], RunFolder]
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +58,7 @@ def printed(*arguments: object) -> str:
     return text(done.stdout)
 
 
-def test_prefix_glossary_and_precision(imported: RunFolder) -> None:
+def test_prefix_glossary_and_precision(imported):
     translate = ("translate", "--run", imported.path, PAIR[0])
     assert printed(*translate, "--compute-type", "int8") == f"{PAIR[1]}\n"
     assert printed(*translate, "--prefix", "Ben ").startswith("Ben ")
@@ -67,7 +66,7 @@ def test_prefix_glossary_and_precision(imported: RunFolder) -> None:
     assert "kocht" in printed(*translate, "--glossary", "terms.tsv")
 
 
-def test_scores_and_comparisons(imported: RunFolder, pairs: tuple[Path, ...]) -> None:
+def test_scores_and_comparisons(imported, pairs):
     Path("two.tsv").write_text(f"{PAIR[0]}\t{PAIR[1]}\n{PAIR[0]}\tBen kocht oft.\n")
     right, wrong = printed("score", "--run", imported.path, "two.tsv").splitlines()
     assert float(right.split("\t")[0]) > float(wrong.split("\t")[0])
@@ -80,8 +79,8 @@ def test_scores_and_comparisons(imported: RunFolder, pairs: tuple[Path, ...]) ->
 
 
 def test_public_test_sets_are_scored_in_the_language_of_the_tag(
-    imported: RunFolder, multilingual: RunFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    imported, multilingual, monkeypatch
+):
     read: list[tuple[str, str]] = []
 
     def read_test_set(_: str, languages: tuple[str, str]) -> tuple[list[str], list[list[str]]]:
@@ -96,12 +95,12 @@ def test_public_test_sets_are_scored_in_the_language_of_the_tag(
     assert read == [("en", "de"), ("en", "cmn")]
 
 
-def test_attention_is_drawn(imported: RunFolder) -> None:
+def test_attention_is_drawn(imported):
     printed("plot", "attention", PAIR[0], "--run", imported.path, "--output", "attention.svg")
     assert Path("attention.svg").stat().st_size > 1000
 
 
-def test_an_export_translates_without_nmt(imported: RunFolder) -> None:
+def test_an_export_translates_without_nmt(imported):
     export_run(imported, "exported")
     done = subprocess.run(
         [sys.executable, "exported/translate.py", PAIR[0]], capture_output=True, check=True
@@ -116,16 +115,14 @@ def exported(run: object, format_: str) -> str:
     return text(done.stderr)
 
 
-def test_an_export_for_ctranslate2_cannot_choose_the_target_language(
-    multilingual: RunFolder, imported: RunFolder
-) -> None:
+def test_an_export_for_ctranslate2_cannot_choose_the_target_language(multilingual, imported):
     assert "exported without tags (--tag)" in exported(multilingual.path, "ctranslate2")
     assert "tags" not in exported(multilingual.path, "transformers")
     shutil.rmtree("for-ctranslate2")
     assert "tags" not in exported(imported.path, "ctranslate2")
 
 
-def test_a_datastore_of_own_pairs(pairs: tuple[Path, ...], multilingual: RunFolder) -> None:
+def test_a_datastore_of_own_pairs(pairs, multilingual):
     run = import_run(make_model(), Path("runs/marian"))
     Path("mine.yaml").write_text(
         "data: {source: tsv, path: pairs.tsv, validation_size: 9, test_size: 9, min_coverage: 0}\n"
@@ -138,14 +135,12 @@ def test_a_datastore_of_own_pairs(pairs: tuple[Path, ...], multilingual: RunFold
     assert learned[0].text != before[0].text
 
 
-def test_a_memory_has_no_tag_for_a_multilingual_model(
-    multilingual: RunFolder, pairs: tuple[Path, ...]
-) -> None:
+def test_a_memory_has_no_tag_for_a_multilingual_model(multilingual, pairs):
     refused = ("datastore", multilingual.path, "--from", pairs[0])
     assert_refused(*refused, message="with its tag in a file for --config")
 
 
-def test_it_is_fine_tuned_and_averaged(imported: RunFolder, pairs: tuple[Path, ...]) -> None:
+def test_it_is_fine_tuned_and_averaged(imported, pairs):
     options = ("--corpus", pairs[0], "--minutes", 1, "--from", imported.path)
     Path("mine.yaml").write_text(printed("config", "new", *options), encoding="utf-8")
     changes = {"max_updates": 4, "validate_updates": 2, "keep_validated": 2, "batch_tokens": 256}
@@ -162,9 +157,7 @@ def test_it_is_fine_tuned_and_averaged(imported: RunFolder, pairs: tuple[Path, .
     assert printed("translate", "--run", "tuned", PAIR[0], *weights) == f"{PAIR[1]}\n"
 
 
-def test_the_target_languages_are_listed(
-    multilingual: RunFolder, imported: RunFolder, pairs: tuple[Path, ...]
-) -> None:
+def test_the_target_languages_are_listed(multilingual, imported, pairs):
     def warned(*arguments: object) -> bool:
         done = nmt(*arguments)
         assert done.returncode == 0, done.stderr
@@ -179,9 +172,7 @@ def test_the_target_languages_are_listed(
     assert_refused(*unknown, message="cmn_Hans, deu")
 
 
-def test_settings_for_a_multilingual_model_name_the_target_language(
-    multilingual: RunFolder, pairs: tuple[Path, ...]
-) -> None:
+def test_settings_for_a_multilingual_model_name_the_target_language(multilingual, pairs):
     given = ("--corpus", pairs[0], "--from", multilingual.path)
     Path("mine.yaml").write_text(printed("config", "new", *given), encoding="utf-8")
     limit = ("--set", "training.max_updates=1", "--set", "data.min_coverage=0")
@@ -192,7 +183,7 @@ def test_settings_for_a_multilingual_model_name_the_target_language(
     assert {example.source[:1] for example in examples} == {"\ue012"}  # the second tag, deu
 
 
-def test_a_target_language_that_is_not_known_must_be_chosen(pairs: tuple[Path, ...]) -> None:
+def test_a_target_language_that_is_not_known_must_be_chosen(pairs):
     model = make_model(tokens=LANGUAGE_TOKENS, languages=("en", "mul"))
     run = import_run(model, Path("runs/mul"))
     recipe = printed("config", "new", "--corpus", pairs[0], "--from", run.path)

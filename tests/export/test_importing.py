@@ -89,6 +89,11 @@ def test_pieces_logits_and_greedy_translations_are_equal(
         assert written[:end] == [theirs_of_ours[1][i] for i in hypothesis.ids]
 
 
+def change(path: Path, **changes: Any) -> None:
+    """Change settings in a JSON file."""
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
 def numbers_of(folder: Path, name: str, ours: Any) -> list[int]:
     """Return the id in the original vocabulary of each of nmt's ids."""
     path = folder / f"{name}.json"
@@ -99,6 +104,13 @@ def numbers_of(folder: Path, name: str, ours: Any) -> list[int]:
     names = {"<sos>": "<pad>", "<eos>": "</s>"}
     rows = {f"<row {row}>": row for row in range(len(pieces))}
     return [(numbers | rows).get(names.get(p, p), numbers["<unk>"]) for p in pieces]
+
+
+def save_as_pickle(folder: Path, weights: Any, archive: bool) -> Path:
+    """Replace a model's weights with PyTorch's file; those of 2020 are no archives."""
+    (folder / "model.safetensors").unlink()
+    torch.save(weights, folder / "pytorch_model.bin", _use_new_zipfile_serialization=archive)
+    return folder / "pytorch_model.bin"
 
 
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])
@@ -131,9 +143,7 @@ def test_beam_search_finds_the_translations_of_transformers(toy_config: Any) -> 
         found = theirs.generate(**batch, num_beams=4, length_penalty=1.0, max_length=20)
     expected = [tokenizer.decode(row, skip_special_tokens=True) for row in found]
     ours = load_translator(
-        run,
-        engine="pytorch",
-        overrides=["decoding.beam_size=4", "decoding.length_penalty=1"],
+        run, engine="pytorch", overrides=["decoding.beam_size=4", "decoding.length_penalty=1"]
     )
     ids = [[*ours.tokenizers.source.encode(source), 3] for source in sources]
     hypotheses = [best for [best] in ours.search(ids, [19] * len(ids), ours.decoding)]
@@ -234,12 +244,10 @@ def test_settings_as_published_models_have_them(
     name: str, changes: dict[str, Any], generation: dict[str, Any]
 ) -> None:
     folder = make_model()
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps(config | changes))
+    change(folder / "config.json", **changes)
+    (folder / "generation_config.json").unlink()
     if generation:
         (folder / "generation_config.json").write_text(json.dumps(generation))
-    else:
-        (folder / "generation_config.json").unlink()
     if changes.get("dtype") == "float16":
         model = transformers.MarianMTModel.from_pretrained(folder)
         model.half().save_pretrained("half")
@@ -266,16 +274,16 @@ def test_language_codes_are_those_of_nmt(given: str, expected: str) -> None:
 
 def test_suppressed_pieces_are_never_written() -> None:
     folder = make_model()
-    run = import_run(folder, Path("runs/marian"))
-    [before] = load_translator(run, engine="pytorch").search([[10, 3]], [4], run.config.decoding)
-    ours = load_translator(run)
-    first = numbers_of(folder, "vocab", ours)[before[0].ids[0]]
-    path = folder / "generation_config.json"
-    settings = json.loads(path.read_text())
-    path.write_text(json.dumps(settings | {"suppress_tokens": [first]}))
-    again = import_run(folder, Path("runs/again"))
-    [after] = load_translator(again, engine="pytorch").search([[10, 3]], [4], again.config.decoding)
-    assert before[0].ids[0] not in after[0].ids
+
+    def written(name: str) -> list[int]:
+        """Import the model; return the original ids of what it writes."""
+        ours = load_translator(import_run(folder, Path("runs") / name), engine="pytorch")
+        [[best]] = ours.search([[10, 3]], [4], ours.decoding)
+        return [numbers_of(folder, "vocab", ours)[i] for i in best.ids]
+
+    first, *_ = written("marian")
+    change(folder / "generation_config.json", suppress_tokens=[first])
+    assert first not in written("again")
 
 
 # ------------------------------------------------------------------------------ a run like others
@@ -366,13 +374,9 @@ def test_the_licence_is_read_from_the_front_matter(front: str, licence: str) -> 
 
 @pytest.mark.parametrize("archive", [True, False])
 def test_weights_in_pytorchs_formats_are_read(archive: bool) -> None:
-    """Those of 2020 are no archives."""
     folder = make_model()
     before = import_run(folder, Path("runs/safetensors")).weights("best").read_bytes()
-    weights = transformers.MarianMTModel.from_pretrained(folder).state_dict()
-    file = folder / "pytorch_model.bin"
-    torch.save(weights, file, _use_new_zipfile_serialization=archive)
-    (folder / "model.safetensors").unlink()
+    save_as_pickle(folder, transformers.MarianMTModel.from_pretrained(folder).state_dict(), archive)
     assert import_run(folder, Path("runs/bin")).weights("best").read_bytes() == before
 
 
@@ -382,10 +386,7 @@ def test_tensors_that_claim_more_than_their_file_are_refused(archive: bool) -> N
     weights = transformers.MarianMTModel.from_pretrained(folder).state_dict()
     rows = len(weights["model.shared.weight"])
     weights["model.shared.weight"] = torch.zeros(1).expand(rows, 10**6)  # one number, repeated
-    file = folder / "pytorch_model.bin"
-    torch.save(weights, file, _use_new_zipfile_serialization=archive)
-    (folder / "model.safetensors").unlink()
-    assert file.stat().st_size < 100_000
+    assert save_as_pickle(folder, weights, archive).stat().st_size < 100_000
     with pytest.raises(UserError, match=r"pytorch_model\.bin: .*model\.shared\.weight claims"):
         import_run(folder, Path("runs/marian"))
 
@@ -399,9 +400,7 @@ class _Evil:
 @pytest.mark.parametrize("content", [{"a": _Evil()}, [1, 2], {"a": "text"}, {1: torch.ones(2)}])
 def test_a_pickle_is_not_executed(content: Any, archive: bool) -> None:
     folder = make_model()
-    (folder / "model.safetensors").unlink()
-    file = folder / "pytorch_model.bin"
-    torch.save(content, file, _use_new_zipfile_serialization=archive)
+    save_as_pickle(folder, content, archive)
     with pytest.raises(UserError, match=r"pytorch_model\.bin"):
         import_run(folder, Path("runs/marian"))
     assert not Path("executed").exists()
@@ -459,8 +458,7 @@ def test_truncated_weights_are_refused(kept: float) -> None:
 )
 def test_models_with_other_parts_are_refused(changes: dict[str, Any], message: str) -> None:
     folder = make_model()
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps(config | changes))
+    change(folder / "config.json", **changes)
     with pytest.raises(UserError, match=message):
         import_run(folder, Path("runs/marian"))
 

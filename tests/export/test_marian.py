@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
 
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])
-def test_weights_and_vocabularies_are_equal_in_both_formats(kind: str) -> None:
+def test_weights_and_vocabularies_are_equal_in_both_formats(kind):
     folder = make_model(kind, tokens=LANGUAGE_TOKENS, activation_function="relu")
     expected = import_run(folder, Path("runs/transformers"))
     run = import_run(as_marian(folder), Path("runs/marian"))
@@ -31,7 +31,7 @@ def test_weights_and_vocabularies_are_equal_in_both_formats(kind: str) -> None:
     assert (decoding.beam_size, decoding.length_penalty, decoding.length_offset) == (6, 1, 0)
 
 
-def test_translations_are_those_of_ctranslate2s_own_converter() -> None:
+def test_translations_are_those_of_ctranslate2s_own_converter():
     import ctranslate2
 
     folder = as_marian(make_model())
@@ -55,14 +55,13 @@ def test_translations_are_those_of_ctranslate2s_own_converter() -> None:
     assert len(set(map(tuple, pieces))) > 1
 
 
-def test_a_sentencepiece_model_may_be_the_vocabulary() -> None:
+def test_a_sentencepiece_model_may_be_the_vocabulary():
     folder = make_model(separate=True)
     output = as_marian(make_model(folder=Path("shared")))
     decoder = yaml.safe_load((output / "decoder.yml").read_text())
     (output / "vocab.spm").write_bytes((folder / "source.spm").read_bytes())
     (output / "decoder.yml").write_text(yaml.safe_dump(decoder | {"vocabs": ["vocab.spm"] * 2}))
-    with np.load(output / "model.npz") as arrays:
-        content = dict(arrays)
+    content = arrays_of(output)
     size = 47  # of the SentencePiece model
     content["Wemb"] = content["Wemb"][:size]
     content["decoder_ff_logit_out_b"] = content["decoder_ff_logit_out_b"][:, :size]
@@ -73,7 +72,7 @@ def test_a_sentencepiece_model_may_be_the_vocabulary() -> None:
     assert load_translator(run).tokenizers.source.split("Anna")[-1] == "na"
 
 
-def test_vocabularies_keep_pieces_that_yaml_would_convert() -> None:
+def test_vocabularies_keep_pieces_that_yaml_would_convert():
     folder = as_marian(make_model())
     path = folder / "opus.vocab.yml"
     lines = path.read_text(encoding="utf-8").splitlines()
@@ -87,7 +86,7 @@ def test_vocabularies_keep_pieces_that_yaml_would_convert() -> None:
     assert {"~", "yes", "1", '"'} <= set(pieces)
 
 
-def test_the_readme_names_the_languages() -> None:
+def test_the_readme_names_the_languages():
     folder = as_marian(make_model(), Path("model"))
     with pytest.raises(UserError, match="languages"):
         import_run(folder, Path("runs/marian"))
@@ -97,10 +96,14 @@ def test_the_readme_names_the_languages() -> None:
     assert (data.source_language, data.target_language) == ("de", "mul")
 
 
+def arrays_of(folder: Path) -> dict[str, Any]:
+    with np.load(folder / "model.npz") as arrays:
+        return dict(arrays)
+
+
 def rewrite(folder: Path, **changes: Any) -> None:
     """Change settings in the weights."""
-    with np.load(folder / "model.npz") as arrays:
-        content = dict(arrays)
+    content = arrays_of(folder)
     settings = yaml.safe_load(content["special:model.yml"].tobytes().rstrip(b"\0"))
     text = yaml.safe_dump(settings | changes).encode() + b"\0"
     np.savez(folder / "model.npz", **content | {"special:model.yml": np.frombuffer(text, np.int8)})
@@ -118,7 +121,7 @@ def rewrite(folder: Path, **changes: Any) -> None:
         {"dim-emb": 17},
     ],
 )
-def test_other_architectures_are_refused(changes: dict[str, Any]) -> None:
+def test_other_architectures_are_refused(changes):
     folder = as_marian(make_model())
     rewrite(folder, **changes)
     with pytest.raises(UserError, match=r"model\.npz|decoder\.yml"):
@@ -139,7 +142,7 @@ def test_other_architectures_are_refused(changes: dict[str, Any]) -> None:
         ("source.spm", b"none"),
     ],
 )
-def test_damaged_files_are_refused(file: str, content: bytes) -> None:
+def test_damaged_files_are_refused(file, content):
     folder = as_marian(make_model())
     (folder / file).write_bytes(content)
     with pytest.raises(UserError):
@@ -147,32 +150,29 @@ def test_damaged_files_are_refused(file: str, content: bytes) -> None:
     assert not list(Path("runs").glob("*"))
 
 
-def test_models_with_bpe_files_are_refused() -> None:
+def test_models_with_bpe_files_are_refused():
     folder = as_marian(make_model())
     (folder / "source.spm").rename(folder / "source.bpe")
     with pytest.raises(UserError, match=r"source\.bpe: nmt cannot import this model: it has BPE"):
         import_run(folder, Path("runs/marian"))
 
 
-def test_pickled_arrays_are_not_executed() -> None:
+def test_pickled_arrays_are_not_executed():
     class Evil:
         def __reduce__(self) -> tuple[Any, ...]:
             return Path.touch, (Path("executed"),)
 
     folder = as_marian(make_model())
-    with np.load(folder / "model.npz") as arrays:
-        content = dict(arrays)
     evil = np.array([Evil()], dtype=object)
-    np.savez(folder / "model.npz", **content | {"decoder_ff_logit_out_b": evil})
+    np.savez(folder / "model.npz", **arrays_of(folder) | {"decoder_ff_logit_out_b": evil})
     with pytest.raises(UserError, match=r"model\.npz"):
         import_run(folder, Path("runs/marian"))
     assert not Path("executed").exists()
 
 
-def test_arrays_that_claim_more_than_their_file_are_refused() -> None:
+def test_arrays_that_claim_more_than_their_file_are_refused():
     folder = as_marian(make_model())
-    with np.load(folder / "model.npz") as arrays:
-        content = dict(arrays)
+    content = arrays_of(folder)
     del content["Wemb"]
     np.savez(folder / "model.npz", **content)
     with (
@@ -185,14 +185,14 @@ def test_arrays_that_claim_more_than_their_file_are_refused() -> None:
         import_run(folder, Path("runs/marian"))
 
 
-def test_settings_that_unpack_to_too_much_are_refused() -> None:
+def test_settings_that_unpack_to_too_much_are_refused():
     folder = as_marian(make_model())
     rewrite(folder, devices="0" * 600_000)
     with pytest.raises(UserError, match=r"model\.npz: .*settings are larger than"):
         import_run(folder, Path("runs/marian"))
 
 
-def test_weights_that_unpack_to_too_much_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_weights_that_unpack_to_too_much_are_refused(monkeypatch):
     monkeypatch.setattr("nmt.export.marian.LARGEST_WEIGHTS", 10_000)
     folder = as_marian(make_model())
     with zipfile.ZipFile(folder / "model.npz", "w", zipfile.ZIP_DEFLATED) as archive:

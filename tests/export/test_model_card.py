@@ -51,15 +51,11 @@ def _without_translating(monkeypatch: pytest.MonkeyPatch) -> None:
         (["see https://opus.nlpl.eu"], None),
     ],
 )
-def test_the_licence_is_that_of_all_corpora(
-    trained_run: RunFolder, tmp_path: Path, licences: list[str], expected: str | None
-) -> None:
+def test_the_licence_is_that_of_all_corpora(trained_run, tmp_path, licences, expected):
     assert front_matter(trained_run, licences, tmp_path).get("license") == expected
 
 
-def test_a_fine_tuned_run_has_no_licence_from_its_new_corpora_alone(
-    trained_run: RunFolder, tmp_path: Path
-) -> None:
+def test_a_fine_tuned_run_has_no_licence_from_its_new_corpora_alone(trained_run, tmp_path):
     front = front_matter(
         trained_run,
         [TATOEBA],
@@ -75,17 +71,15 @@ def test_a_fine_tuned_run_has_no_licence_from_its_new_corpora_alone(
 
 
 def test_the_card_of_a_run_without_a_configuration_file_names_that_of_the_run(
-    trained_run: RunFolder, tmp_path: Path
-) -> None:
+    trained_run, tmp_path
+):
     copy = RunFolder(Path(shutil.copytree(trained_run.path, tmp_path / "run")))
     header = json.loads((copy.path / "run.json").read_bytes()) | {"config": "", "overrides": []}
     (copy.path / "run.json").write_text(json.dumps(header))
     assert "nmt train --config config.yaml\n" in model_card(copy, "best", "")
 
 
-def test_the_scores_are_those_without_neighbours(
-    trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_scores_are_those_without_neighbours(trained_run, monkeypatch):
     found: list[Any] = []
     monkeypatch.setattr(
         "nmt.export.model_card.load_translator", lambda *_, **given: found.append(given)

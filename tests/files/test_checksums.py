@@ -32,13 +32,12 @@ def test_the_checksum_of_a_file_is_its_sha256(tmp_path: Path) -> None:
     assert checksum(tmp_path / "a") == hashlib.sha256(content).hexdigest()
 
 
-def test_files_with_checksums_are_valid_safetensors(weights: Path) -> None:
+def test_files_with_checksums_are_valid_and_different_weights_have_different_ones(
+    weights: Path, tmp_path: Path
+) -> None:
     require_undamaged(weights)
     assert load_file(weights)["x"].sum() == np.arange(300_000).sum()
     assert identity(weights) == recorded_checksum(weights) != NO_CHECKSUM
-
-
-def test_different_weights_have_different_checksums(weights: Path, tmp_path: Path) -> None:
     save_file({"y": np.arange(300_000)}, tmp_path / "other", {CHECKSUM: NO_CHECKSUM})
     sign(tmp_path / "other")
     assert identity(tmp_path / "other") != identity(weights)
@@ -70,29 +69,20 @@ def test_without_a_recorded_checksum_the_identity_is_that_of_the_content(tmp_pat
     assert identity(path) == checksum(path)
 
 
-@pytest.mark.parametrize(
-    "header",
-    [
-        b"",
-        b"[]",
-        b"{",
-        b"\xff",
-        b'{"__metadata__": 3}',
-        b'{"__metadata__": {"checksum": 7}}',
-        b"[" * 9**6,
-    ],
-)
-def test_invalid_headers_have_no_checksum(tmp_path: Path, header: bytes) -> None:
-    path = tmp_path / "odd"
+def write_header(path: Path, header: bytes) -> None:
     path.write_bytes(len(header).to_bytes(8, "little") + header)
-    assert recorded_checksum(path) is None
-    path.write_bytes(b"\xff" * 8 + header)
-    assert recorded_checksum(path) is None
+
+
+def test_invalid_headers_have_no_checksum(tmp_path: Path) -> None:
+    odd = [b"", b"[]", b"{", b"\xff", b'{"__metadata__": 3}', b'{"__metadata__": {"checksum": 7}}']
+    for header in (*odd, b"[" * 9**6):
+        write_header(tmp_path / "odd", header)
+        assert recorded_checksum(tmp_path / "odd") is None
+        (tmp_path / "odd").write_bytes(b"\xff" * 8 + header)
+        assert recorded_checksum(tmp_path / "odd") is None
 
 
 def test_a_header_larger_than_any_of_nmt_is_not_parsed(tmp_path: Path) -> None:
-    path = tmp_path / "odd"
     for spaces, expected in ((9_000_000, "a"), (10_000_000, None)):
-        header = b" " * spaces + b'{"__metadata__": {"checksum": "a"}}'
-        path.write_bytes(len(header).to_bytes(8, "little") + header)
-        assert recorded_checksum(path) == expected
+        write_header(tmp_path / "odd", b" " * spaces + b'{"__metadata__": {"checksum": "a"}}')
+        assert recorded_checksum(tmp_path / "odd") == expected

@@ -5,7 +5,7 @@ import fcntl
 import os
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -38,11 +38,20 @@ def test_processes_wait_for_each_others_locks(tmp_path: Path) -> None:
             assert alone
 
 
-def test_an_error_releases_the_lock_and_propagates(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match="disk full"), locked(tmp_path / ".lock", "in use"):
-        raise OSError("disk full")
-    with locked(tmp_path / ".lock", "in use", wait=False) as alone:
-        assert alone
+@pytest.mark.parametrize("error", [None, KeyboardInterrupt(), OSError("disk full")])
+def test_an_error_propagates_releases_the_lock_and_deletes_its_file(
+    tmp_path: Path, error: BaseException | None
+) -> None:
+    path = tmp_path / ".lock"
+    for delete in (False, True):
+        raised = pytest.raises(type(error)) if error else nullcontext()
+        with raised, locked(path, "in use", delete=delete):
+            if error:
+                raise error
+        if delete:
+            assert not list(tmp_path.iterdir())
+        with locked(path, "in use", wait=False) as alone:
+            assert alone
 
 
 def test_deleting_the_lock_file_does_not_admit_two_holders(tmp_path: Path) -> None:
@@ -66,16 +75,6 @@ def test_deleting_the_lock_file_does_not_admit_two_holders(tmp_path: Path) -> No
             locked(path, "in use", wait=False),
         ):
             pass
-
-
-@pytest.mark.parametrize("error", [None, KeyboardInterrupt])
-def test_the_lock_file_is_deleted_even_after_an_error(
-    tmp_path: Path, error: type[BaseException] | None
-) -> None:
-    with suppress(KeyboardInterrupt), locked(tmp_path / ".lock", "in use", delete=True):
-        if error:
-            raise error
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOSYS])

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,14 +25,18 @@ def test_replacing_moves_the_complete_file_into_place() -> None:
     assert [path.name for path in Path().iterdir()] == ["a"]
 
 
+def write(text: str, **options: Any) -> None:
+    with replacing(Path("a"), **options) as partial:
+        partial.write_text(text)
+
+
 def test_new_files_have_default_permissions_and_replaced_ones_keep_theirs() -> None:
     Path("plain").touch()
     with replacing(Path("a")) as partial:
         partial.chmod(0o600)
     assert Path("a").stat().st_mode == Path("plain").stat().st_mode
     Path("a").chmod(0o600)
-    with replacing(Path("a")) as partial:
-        partial.write_text("new")
+    write("new")
     assert Path("a").stat().st_mode & 0o777 == 0o600
 
 
@@ -54,8 +59,7 @@ def test_a_file_is_on_the_disk_before_it_replaces_another(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(os, "fsync", lambda number: flushed.append(os.fstat(number).st_ino))
     monkeypatch.setattr(Path, "replace", recorded)
-    with replacing(Path("a")) as partial:
-        partial.write_text("new")
+    write("new")
     assert len(moved) == 1
 
 
@@ -89,8 +93,7 @@ def test_leftovers_of_killed_processes_are_deleted_but_not_files_in_use() -> Non
 
 def test_the_replaced_file_can_be_kept() -> None:
     for text in ("one", "two", "three"):
-        with replacing(Path("a"), previous=Path("before")) as partial:
-            partial.write_text(text)
+        write(text, previous=Path("before"))
     assert (Path("a").read_text(), Path("before").read_text()) == ("three", "two")
 
 

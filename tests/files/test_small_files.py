@@ -32,36 +32,33 @@ except UserError as error:
 """
 
 
+def json_list(before: str, item: str, count: int, after: str) -> bytes:
+    return f"{before}[{f'{item},' * count}{item}]{after}".encode()
+
+
+REPORT, METRICS = "read_report(Path())", "RunFolder(Path()).read_metrics()"
+FILES = [
+    ("config.yaml", b"data: [" + b"a," * 600_000 + b"]", "load_config('config.yaml')"),
+    ("report.json", json_list('{"corpora":', "{}", 150_000, "}"), REPORT),
+    ("report.json", json_list('{"inherited":{"corpora_before":', "{}", 150_000, "}}"), REPORT),
+    ("run.json", json_list('{"overrides":', "0", 600_000, "}"), "RunFolder(Path()).origin"),
+    ("metrics.jsonl", json_list('{"update":1,"samples":', "{}", 150_000, "}"), METRICS),
+    ("metrics.jsonl", json_list("", "[0]", 3_000_000, ""), METRICS),
+    (
+        "frequent_words.json",
+        json_list('{"source":', "0", 2_000_000, ',"target":[]}'),
+        "read_statistics(Path(), 0)",
+    ),
+    (
+        "joint.model",
+        b"\n\0" * 10_000_000,
+        "SubwordTokenizer(Path('joint.model'), TokenizerConfig())",
+    ),
+]
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize(
-    ("name", "content", "read"),
-    [
-        ("config.yaml", b"data: [" + b"a," * 600_000 + b"]", "load_config('config.yaml')"),
-        ("report.json", b'{"corpora":[' + b"{}," * 150_000 + b"{}]}", "read_report(Path())"),
-        (
-            "report.json",
-            b'{"inherited":{"corpora_before":[' + b"{}," * 150_000 + b"{}]}}",
-            "read_report(Path())",
-        ),
-        ("run.json", b'{"overrides":[' + b"0," * 600_000 + b"0]}", "RunFolder(Path()).origin"),
-        (
-            "metrics.jsonl",
-            b'{"update":1,"samples":[' + b"{}," * 150_000 + b"{}]}",
-            "RunFolder(Path()).read_metrics()",
-        ),
-        ("metrics.jsonl", b"[" + b"[0]," * 3_000_000 + b"0]", "RunFolder(Path()).read_metrics()"),
-        (
-            "frequent_words.json",
-            b'{"source":[' + b"0," * 2_000_000 + b'0],"target":[]}',
-            "read_statistics(Path(), 0)",
-        ),
-        (
-            "joint.model",
-            b"\n\0" * 10_000_000,
-            "SubwordTokenizer(Path('joint.model'), TokenizerConfig())",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("name", "content", "read"), FILES)
 def test_memory_of_a_refusal_is_bounded_by_the_size_of_the_file(
     tmp_path: Path, name: str, content: bytes, read: str
 ) -> None:

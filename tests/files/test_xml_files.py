@@ -16,13 +16,7 @@ def test_elements_and_text_come_in_order(tmp_path: Path) -> None:
     path = tmp_path / "a.xml"
     path.write_text('<a><b x="1">hi</b></a>')
     found = [(event.kind, event.value) for event in read_xml(path)]
-    assert found == [
-        ("start", "a"),
-        ("start", "b"),
-        ("text", "hi"),
-        ("end", "b"),
-        ("end", "a"),
-    ]
+    assert found == [("start", "a"), ("start", "b"), ("text", "hi"), ("end", "b"), ("end", "a")]
 
 
 def test_a_handler_takes_the_same_as_the_events_tell(tmp_path: Path) -> None:

@@ -27,9 +27,7 @@ def test_attention_equals_the_equation(d_key, d_value, reference):
     value = random_heads(6, d_value, 3)
     mask = torch.rand(2, 1, 5, 6, generator=torch.Generator().manual_seed(4)) < 0.6
     mask[..., 0] = True
-
     result = attention(query, key, value, mask, d_key**-0.5, nn.Identity())
-
     assert result.shape == (2, 3, 5, d_value)
     for batch in range(2):
         for head in range(3):
@@ -52,22 +50,19 @@ def test_dropout_acts_on_the_weights_of_attention():
     torch.testing.assert_close(result, value[:, :, :1].expand(-1, -1, 5, -1))
 
 
-def test_attention_weights_are_a_literal_softmax():
+@pytest.mark.parametrize(
+    ("mask", "scale", "expected"),
+    [
+        # scores 2 / √4 = 1 and 0: e / (e + 1) and 1 / (e + 1)
+        (torch.tensor([[[[True, True, False]]]]), 0.5, [0.7310586, 0.2689414, 0.0]),
+        # by d_model, scores 2 / 4, 0 and 0: √e / (√e + 2) and 1 / (√e + 2)
+        (None, 0.25, [0.4518628, 0.2740686, 0.2740686]),
+    ],
+)
+def test_attention_weights_are_a_literal_softmax(mask, scale, expected):
     query, key = torch.tensor([[[[2.0, 0.0, 0.0, 0.0]]]]), torch.eye(4)[None, None, :3]
-
-    weights = attention_weights(query, key, torch.tensor([[[[True, True, False]]]]), 0.5)
-
-    # scores 2 / √4 = 1 and 0: e / (e + 1) and 1 / (e + 1)
-    torch.testing.assert_close(weights, torch.tensor([[[[0.7310586, 0.2689414, 0.0]]]]))
-
-
-def test_attention_scores_can_be_scaled_by_d_model():
-    query, key = torch.tensor([[[[2.0, 0.0, 0.0, 0.0]]]]), torch.eye(4)[None, None, :2]
-
-    weights = attention_weights(query, key, None, scale=0.25)
-
-    # scores 2 / 4 and 0: √e / (√e + 1) and 1 / (√e + 1)
-    torch.testing.assert_close(weights, torch.tensor([[[[0.6224593, 0.3775407]]]]))
+    weights = attention_weights(query, key, mask, scale)
+    torch.testing.assert_close(weights, torch.tensor([[[expected]]]))
 
 
 @pytest.mark.parametrize("kind", [SelfAttention, CrossAttention])
@@ -80,21 +75,9 @@ def test_without_dropout_training_and_decoding_give_the_same_result(config, kind
     mask = torch.rand(2, 1, 6, 6) < 0.5
     mask[..., 0] = True
     source = () if kind is SelfAttention else (layer.keys_values(memory),)
-
     trained = layer(x, *source, mask if masked else None)
     decoded = layer.eval()(x, *source, mask if masked else None)
-
     torch.testing.assert_close(decoded, trained)
-
-
-def test_attention_dropout_acts_only_in_training(config):
-    torch.manual_seed(1)
-    layer = SelfAttention(config(attention_dropout=0.5))
-    x = torch.randn(1, 6, 8)
-
-    assert not torch.equal(layer(x, None), layer(x, None))
-    layer.eval()
-    assert torch.equal(layer(x, None), layer(x, None))
 
 
 def test_self_attention_with_a_cache_equals_attention_at_once(config):
@@ -103,9 +86,7 @@ def test_self_attention_with_a_cache_equals_attention_at_once(config):
     x = torch.randn(2, 5, 8)
     mask = torch.ones(5, 5, dtype=torch.bool).tril()
     cache = KeyValueCache()
-
     steps = [layer(x[:, i : i + 1], None, cache) for i in range(5)]
-
     torch.testing.assert_close(torch.cat(steps, 1), layer(x, mask))
 
 
@@ -114,12 +95,10 @@ def test_recording_collects_the_weights_of_each_pass_until_it_ends(config):
     layer = CrossAttention(config()).eval()
     x, memory = torch.randn(2, 3, 8), torch.randn(2, 4, 8)
     mask = torch.tensor([[True, True, True, False], [True] * 4])[:, None, None]
-
     with record_attention(layer) as records:
         recorded = layer(x, layer.keys_values(memory), mask)
         layer(x[:, :1], layer.keys_values(memory), mask)
     unrecorded = layer(x, layer.keys_values(memory), mask)
-
     assert [weights.shape for weights in records[0]] == [(2, 2, 3, 4), (2, 2, 1, 4)]
     assert records[0][0][0, :, :, 3].eq(0).all()
     assert torch.equal(recorded, unrecorded)
@@ -131,11 +110,9 @@ def test_recorded_weights_are_scaled_as_configured(config):
     wide = SelfAttention(config(score_scale="d_model")).eval()  # by √8, the width of the model
     wide.load_state_dict(narrow.state_dict())
     x = torch.randn(1, 3, 8)
-
     with record_attention(narrow, wide) as (narrow_records, wide_records):
         for layer in (narrow, wide):
             layer(x, torch.ones(3, 3, dtype=torch.bool))
-
     # Softmax is invariant to adding a constant, so log weights are scores up to a constant per row.
     scores = [
         torch.log(w[0]) - torch.log(w[0]).mean(-1, keepdim=True)
@@ -146,10 +123,8 @@ def test_recorded_weights_are_scaled_as_configured(config):
 
 def test_recording_stops_after_an_error(config):
     layer = SelfAttention(config())
-
     with pytest.raises(RuntimeError), record_attention(layer):
         raise RuntimeError
-
     assert layer.recorded is None
 
 

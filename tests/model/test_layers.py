@@ -30,9 +30,7 @@ def perturb(layer: torch.nn.Module) -> torch.nn.Module:
 def test_encoder_layer_equals_the_equations(changes, config, reference):
     layer = perturb(EncoderLayer(config(**changes)))
     x = torch.randn(1, 4, 8, dtype=torch.float64)
-
     result = layer(x, torch.ones(1, 1, 1, 4, dtype=torch.bool))
-
     expected = reference(config(**changes), layer.state_dict()).encoder_layer("", x[0].numpy())
     torch.testing.assert_close(result[0], torch.from_numpy(expected))
 
@@ -41,14 +39,12 @@ def test_encoder_layer_equals_the_equations(changes, config, reference):
 def test_decoder_layer_equals_the_equations(changes, config, reference):
     layer = perturb(DecoderLayer(config(**changes)))
     x, memory = torch.randn(1, 4, 8).double(), torch.randn(1, 5, 8).double()
-
     result = layer(
         x,
         causal_mask(4),
         layer.cross_attention.keys_values(memory),
         torch.ones(1, 1, 1, 5, dtype=torch.bool),
     )
-
     slow = reference(config(**changes), layer.state_dict())
     expected = slow.decoder_layer("", x[0].numpy(), memory[0].numpy())
     torch.testing.assert_close(result[0], torch.from_numpy(expected))
@@ -57,7 +53,6 @@ def test_decoder_layer_equals_the_equations(changes, config, reference):
 def test_post_norm_normalizes_the_sum(config):
     residual = PostNorm(config(d_model=2, heads=1), dropout=0.0)
     x = torch.tensor([[1.0, 5.0]])
-
     # 1 + 2 · 1 and 5 + 2 · 5 - 4: the norm of (3, 11) is (-1, 1)
     joined = residual(x, lambda y: 2 * y - torch.tensor([[0.0, 4.0]]))
     torch.testing.assert_close(joined, torch.tensor([[-1.0, 1.0]]))
@@ -66,7 +61,6 @@ def test_post_norm_normalizes_the_sum(config):
 def test_pre_norm_normalizes_the_input_but_not_the_sum(config):
     residual = PreNorm(config(d_model=2, heads=1), dropout=0.0)
     x = torch.tensor([[1.0, 5.0]])
-
     joined = residual(x, lambda normalized: 2 * normalized)  # (-1, 1)
     torch.testing.assert_close(joined, torch.tensor([[-1.0, 7.0]]))
 
@@ -81,7 +75,6 @@ def test_feed_forward_uses_the_configured_activation(activation, expected, confi
         layer.inner.bias.zero_()
         layer.outer.weight.fill_(1.0)
         layer.outer.bias.zero_()
-
     assert layer(torch.tensor([1.0, 9.0])).tolist() == pytest.approx([expected] * 2)
 
 
@@ -93,7 +86,6 @@ def test_each_dropout_acts_only_in_training(kind, norm, config):
     torch.manual_seed(1)
     layer = EncoderLayer(config(norm_position=norm, **{kind: 0.5}))
     x, mask = torch.randn(1, 4, 8), torch.ones(1, 1, 1, 4, dtype=torch.bool)
-
     assert not torch.equal(layer(x, mask), layer(x, mask))
     layer.eval()
     assert torch.equal(layer(x, mask), layer(x, mask))
@@ -154,7 +146,6 @@ class Recorder(torch.nn.Module):
 
 def test_norms_add_epsilon_to_the_variance(config):
     residual = PostNorm(config(d_model=2, heads=1, norm_epsilon=1.0), dropout=0.0)
-
     # (0, 2) has mean 1 and variance 1: ±1 / √(1 + 1)
     joined = residual(torch.tensor([[0.0, 1.0]]), lambda x: x)
     torch.testing.assert_close(joined, torch.tensor([[-(0.5**0.5), 0.5**0.5]]))

@@ -7,7 +7,6 @@ from nmt.model.masks import boolean, causal_mask, for_kernels, padding_mask, tar
 
 def test_padding_mask_is_true_for_tokens():
     ids = torch.tensor([[5, 6, 3], [7, 3, 0], [0, 0, 0]])
-
     assert padding_mask(ids).tolist() == [
         [[[True, True, True]]],
         [[[True, True, False]]],
@@ -29,7 +28,6 @@ def test_causal_mask_allows_a_position_itself_and_earlier_ones():
 
 def test_target_mask_combines_causality_and_padding():
     ids = torch.tensor([[2, 5, 6], [2, 5, 0]])
-
     assert target_mask(ids).tolist() == [
         [[[True, False, False], [True, True, False], [True, True, True]]],
         [[[True, False, False], [True, True, False], [True, True, False]]],

@@ -21,7 +21,7 @@ SMALL = {"d_model": 8, "heads": 2, "d_ff": 12, "encoder_layers": 1, "decoder_lay
         {"key_value_heads": 1, "score_scale": "learned"},
     ],
 )
-def test_names_and_shapes_are_those_of_the_model(fields: dict[str, object]) -> None:
+def test_names_and_shapes_are_those_of_the_model(fields):
     config = ModelConfig.model_validate(SMALL | fields)
     with torch.device("meta"):
         model = Transformer(config, 30, 20)

@@ -52,9 +52,7 @@ def test_logits_of_a_padded_batch_equal_the_equations_for_each_sentence(
     changes, random_model, reference
 ):
     model = random_model(**changes).double()
-
     logits = model(pad(SOURCES), pad(TARGETS))
-
     slow = reference(model.config, model.state_dict())
     for row, source, target in zip(logits, SOURCES, TARGETS, strict=True):
         expected = torch.from_numpy(slow.logits(source, target))
@@ -65,10 +63,8 @@ def test_logits_of_a_padded_batch_equal_the_equations_for_each_sentence(
 def test_a_target_token_does_not_change_earlier_logits(changes, random_model):
     model = random_model(**changes)
     source = torch.tensor([[5, 6, 3]])
-
     before = model(source, torch.tensor([[2, 5, 6, 7, 8]]))
     after = model(source, torch.tensor([[2, 5, 6, 9, 8]]))
-
     assert torch.equal(before[:, :3], after[:, :3])
     assert not torch.allclose(before[:, 3:], after[:, 3:])
 
@@ -79,9 +75,7 @@ def test_additional_padding_has_no_effect(changes, random_model):
     source, target = pad(SOURCES), pad(TARGETS)
     wide_source = torch.nn.functional.pad(source, (0, 4), value=PAD)
     wide_target = torch.nn.functional.pad(target, (0, 3), value=PAD)
-
     logits = model(source, target)
-
     torch.testing.assert_close(model(wide_source, target), logits)
     torch.testing.assert_close(model(source, wide_target)[:, : target.shape[1]], logits)
 
@@ -89,31 +83,19 @@ def test_additional_padding_has_no_effect(changes, random_model):
 def test_the_embedding_of_source_padding_has_no_effect(random_model):
     model = random_model(tie="none")
     before = model(pad(SOURCES), pad(TARGETS))
-
     with torch.no_grad():
         model.source_embedding.tokens.weight[PAD] = 100.0
-
     torch.testing.assert_close(model(pad(SOURCES), pad(TARGETS)), before)
 
 
+@pytest.mark.parametrize(("source", "target"), [([PAD, PAD], [2, 5]), ([5, 3], [PAD, PAD])])
 @pytest.mark.parametrize("training", [False, True])
-def test_a_source_of_only_padding_gives_finite_logits_and_gradients(training, random_model):
+def test_a_side_of_only_padding_gives_finite_logits_and_gradients(
+    training, source, target, random_model
+):
     model = random_model(dropout=0.1, attention_dropout=0.1).train(training)
-
-    logits = model(torch.tensor([[PAD, PAD], [5, 3]]), torch.tensor([[2, 5], [2, 6]]))
+    logits = model(torch.tensor([source, [5, 3]]), torch.tensor([target, [2, 6]]))
     logits.square().sum().backward()
-
-    assert logits.isfinite().all()
-    assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
-
-
-@pytest.mark.parametrize("training", [False, True])
-def test_a_target_of_only_padding_gives_finite_logits_and_gradients(training, random_model):
-    model = random_model(dropout=0.1, attention_dropout=0.1).train(training)
-
-    logits = model(torch.tensor([[5, 3], [5, 3]]), torch.tensor([[PAD, PAD], [2, 6]]))
-    logits.square().sum().backward()
-
     assert logits.isfinite().all()
     assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
 
@@ -126,10 +108,8 @@ def test_cached_steps_give_the_logits_of_teacher_forcing(changes, random_model):
     model = random_model(**changes, d_key=6, d_value=5)
     source = pad(SOURCES)
     target = torch.randint(4, 11, (3, 16), generator=torch.Generator().manual_seed(1))
-
     state = model.init_state(source)
     steps = [model.step(target[:, i], state) for i in range(16)]
-
     torch.testing.assert_close(torch.stack(steps, 1), model(source, target), rtol=1e-4, atol=1e-5)
 
 
@@ -137,13 +117,11 @@ def test_selected_rows_continue_independently_of_the_others(random_model):
     model = random_model()
     target = torch.tensor([[2, 5, 6], [2, 7, 8], [2, 9, 4]])
     rows = torch.tensor([[0], [2]])  # the second source is dropped
-
     state = model.init_state(pad(SOURCES))
     model.step(target[:, 0], state)
     model.step(target[:, 1], state)
     state.select(rows)
     logits = model.step(target[rows.flatten(), 2], state)
-
     expected = model(pad(SOURCES)[rows.flatten()], target[rows.flatten()])[:, 2]
     torch.testing.assert_close(logits, expected, rtol=1e-4, atol=1e-5)
 
@@ -161,7 +139,6 @@ def test_each_hypothesis_attends_to_its_own_prefix(changes, random_model):
         [[0, 1, 0], [4, 5, 5]],
         [[1], [5]],
     ]
-
     state = model.init_state(sources)
     for rows in map(torch.tensor, moves):
         sources = sources[rows[:, 0] // (len(written) // len(sources))]
@@ -169,7 +146,6 @@ def test_each_hypothesis_attends_to_its_own_prefix(changes, random_model):
         drawn = torch.randint(4, 11, (rows.numel(), 1), generator=generator)
         written = torch.cat([written[rows.flatten()], drawn], 1)
         logits = model.step(written[:, -1], state)
-
         expected = model(sources.repeat_interleave(rows.shape[1], 0), written)[:, -1]
         torch.testing.assert_close(logits, expected, rtol=1e-4, atol=1e-5)
 
@@ -177,12 +153,9 @@ def test_each_hypothesis_attends_to_its_own_prefix(changes, random_model):
 def test_the_state_counts_the_decoded_positions(random_model):
     model = random_model()
     state = model.init_state(torch.tensor([[5, 3]]))
-    assert state.length == 0
-
-    model.step(torch.tensor([2]), state)
-    model.step(torch.tensor([5]), state)
-
-    assert state.length == 2
+    for length, token in enumerate((2, 5, 6)):
+        assert state.length == length
+        model.step(torch.tensor([token]), state)
 
 
 # --------------------------------------------------------------------------------- parameters
@@ -242,7 +215,6 @@ def test_the_base_model_of_the_paper_has_63_million_parameters(config):
     )
     with torch.device("meta"):
         model = Transformer(base, 37_000, 37_000)
-
     # 6 encoder layers of 3 152 384, 6 decoder layers of 4 204 032, 37 000 * 512 embeddings
     assert count_parameters(model) == 63_082_496
 
@@ -251,24 +223,15 @@ def test_the_base_model_of_the_paper_has_63_million_parameters(config):
 def test_the_model_can_be_created_on_the_meta_device(positions, config):
     with torch.device("meta"):
         model = Transformer(config(positions=positions), 20, 20)
-
     assert {parameter.device.type for parameter in model.parameters()} == {"meta"}
 
 
-@pytest.mark.parametrize(
-    ("tie", "shared"),
-    [
-        ("none", (False, False)),
-        ("inputs", (True, False)),
-        ("target", (False, True)),
-        ("all", (True, True)),
-    ],
-)
-def test_tied_weights_are_one_parameter(tie, shared, config):
+@pytest.mark.parametrize("tie", ["none", "inputs", "target", "all"])
+def test_tied_weights_are_one_parameter(tie, config):
     model = Transformer(config(tie=tie), 20, 20)
     source, target = model.source_embedding.tokens.weight, model.target_embedding.tokens.weight
-
-    assert (source is target, model.output.weight is target) == shared
+    assert (source is target) == (tie in ("inputs", "all"))
+    assert (model.output.weight is target) == (tie in ("target", "all"))
 
 
 def test_the_output_layer_contains_only_the_target_tokens_of_a_joint_vocabulary(random_model):
@@ -276,7 +239,6 @@ def test_the_output_layer_contains_only_the_target_tokens_of_a_joint_vocabulary(
     source, target_in = torch.tensor([[10, 8, 2]]), torch.tensor([[2, 6, 5]])
     logits = model(source, target_in)
     table = model.source_embedding.tokens.weight
-
     assert logits.shape == (1, 3, 7)
     torch.testing.assert_close(logits, model.decoder_output(source, target_in) @ table[:7].T)
     whole = random_model(source_size=11, target_size=11, tie="all")
@@ -289,32 +251,43 @@ def test_the_output_layer_contains_only_the_target_tokens_of_a_joint_vocabulary(
 @pytest.mark.parametrize("tie", ["none", "inputs", "target", "all"])
 def test_the_padding_embedding_is_initialized_to_zero(tie, config):
     model = Transformer(config(tie=tie), 20, 20)
-
     for embedding in (model.source_embedding, model.target_embedding):
         assert embedding.tokens.weight[PAD].eq(0).all()
         assert embedding.tokens.weight[PAD + 1 :].ne(0).all()
 
 
+def embedding_weights(model: Transformer) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return those of source tokens and of learned positions."""
+    embedding = model.requires_grad_(False).source_embedding
+    return embedding.tokens.weight[1:], embedding.positions.table
+
+
 def test_initial_weights_are_scaled_to_their_width(config):
     torch.manual_seed(1)
     wide = config(d_model=64, d_ff=256, positions="learned", encoder_layers=1)
-    model = Transformer(wide, 500, 500).requires_grad_(False)
-
-    assert float(model.source_embedding.tokens.weight[1:].std()) == pytest.approx(1 / 8, rel=0.05)
-    assert float(model.source_embedding.positions.table.std()) == pytest.approx(1 / 8, rel=0.1)
+    model = Transformer(wide, 500, 500)
+    tokens, positions = embedding_weights(model)
+    assert float(tokens.std()) == pytest.approx(1 / 8, rel=0.05)
+    assert float(positions.std()) == pytest.approx(1 / 8, rel=0.1)
     inner = model.encoder[0].feed_forward.inner
     assert float(inner.weight.abs().max()) == pytest.approx((6 / (64 + 256)) ** 0.5, rel=0.01)
     assert inner.bias.eq(0).all()
     assert model.encoder_norm.weight.eq(1).all()
 
 
-def test_embeddings_are_initialized_with_the_configured_standard_deviation(config):
+@pytest.mark.parametrize("distribution", ["normal", "uniform"])
+def test_embeddings_are_initialized_with_the_configured_standard_deviation(distribution, config):
     torch.manual_seed(1)
-    settings = config(d_model=64, positions="learned", embedding_std=3.0)
-    model = Transformer(settings, 500, 500).requires_grad_(False)
-
-    assert float(model.source_embedding.tokens.weight[1:].std()) == pytest.approx(3, rel=0.05)
-    assert float(model.source_embedding.positions.table.std()) == pytest.approx(3, rel=0.1)
+    settings = {
+        "positions": "learned",
+        "embedding_std": 3.0,
+        "embedding_distribution": distribution,
+    }
+    tokens, positions = embedding_weights(Transformer(config(d_model=64, **settings), 500, 500))
+    assert float(tokens.std()) == pytest.approx(3, rel=0.05)
+    assert float(positions.std()) == pytest.approx(3, rel=0.1)
+    for weight in (tokens, positions):
+        assert (float(weight.abs().max()) <= 3 * 3**0.5) == (distribution == "uniform")
 
 
 def test_uniform_and_normal_initialization_have_the_same_variance(config):
@@ -325,7 +298,6 @@ def test_uniform_and_normal_initialization_have_the_same_variance(config):
         for kind in ("xavier_uniform", "xavier_normal")
     )
     deviation = (2 / (64 + 256)) ** 0.5
-
     for layer in (uniform, normal):
         assert float(layer.weight.detach().std()) == pytest.approx(deviation, rel=0.02)
     assert float(uniform.weight.detach().abs().max()) < 1.74 * deviation  # √3
@@ -353,20 +325,9 @@ def test_biases_start_as_configured_whatever_the_matrices(config):
     assert 0 < float(bias(initial_biases="pytorch").abs().max()) <= 64**-0.5
 
 
-def test_uniform_embeddings_have_the_configured_standard_deviation(config):
-    torch.manual_seed(1)
-    settings = {"positions": "learned", "embedding_std": 3.0, "embedding_distribution": "uniform"}
-    embedding = Transformer(config(d_model=64, **settings), 500, 500).source_embedding
-
-    for weight in (embedding.tokens.weight.detach()[1:], embedding.positions.table.detach()):
-        assert float(weight.std()) == pytest.approx(3, rel=0.05)
-        assert float(weight.abs().max()) <= 3 * 3**0.5
-
-
 def test_embedding_dropout_is_independent_of_layer_dropout(config):
     model = Transformer(config(embedding_dropout=0.5, tie="none"), 20, 20)
     ids = torch.full((1, 16), 5)
-
     for embedding in (model.source_embedding, model.target_embedding):
         assert 0 < int(embedding(ids).eq(0).sum()) < ids.numel() * 8
     assert model.encoder[0].feed_forward_residual.dropout.rate == 0
@@ -383,8 +344,6 @@ def test_the_same_seed_gives_the_same_weights(config):
 
 def test_every_parameter_gets_a_gradient(random_model):
     model = random_model(tie="none", positions="learned", output_bias=True)
-
     model(pad(SOURCES), pad(TARGETS)).square().sum().backward()
-
     unused = [n for n, p in model.named_parameters() if p.grad is None or not p.grad.any()]
     assert unused == []

@@ -1,6 +1,9 @@
 """Weights are restored bit for bit; other files are refused in one line."""
 
+import re
+from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 import torch
@@ -9,19 +12,29 @@ from safetensors.torch import load_file, save_file
 from nmt.config.model import ModelConfig
 from nmt.errors import UserError
 from nmt.files.checksums import recorded_checksum
-from nmt.model.transformer import count_parameters
+from nmt.model.transformer import Transformer, count_parameters
 from nmt.model.weights import average_weights, load_weights, save_weights
 
 CPU = torch.device("cpu")
 
 
 def refusal(path: Path, config: ModelConfig, size: int = 11) -> str:
-    with pytest.raises(UserError) as caught:
+    with pytest.raises(UserError, match=rf"^{re.escape(str(path))}: [^\n]*$") as caught:
         load_weights(path, config, size, size, CPU)
-    message = str(caught.value)
-    assert "\n" not in message
-    assert message.startswith(f"{path}: ")
-    return message
+    return str(caught.value)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "best.safetensors"
+
+
+@pytest.fixture
+def model(random_model: Callable[..., Transformer], path: Path) -> Transformer:
+    """A model whose weights are saved."""
+    made = random_model(dropout=0.5)
+    save_weights(made, path)
+    return made
 
 
 @pytest.mark.parametrize(
@@ -35,25 +48,20 @@ def refusal(path: Path, config: ModelConfig, size: int = 11) -> str:
         {"positions": "rotary"},
     ],
 )
-def test_loaded_weights_equal_the_saved_ones(changes, random_model, tmp_path):
+def test_loaded_weights_equal_the_saved_ones(changes, random_model, path):
     model = random_model(**changes)
-    path = tmp_path / "best.safetensors"
-
     save_weights(model, path)
     loaded = load_weights(path, model.config, 11, 11, CPU)
-
     before, after = model.state_dict(), loaded.state_dict()
     assert before.keys() == after.keys()
     assert all(torch.equal(before[name], after[name]) for name in before)
     assert count_parameters(loaded) == count_parameters(model)
 
 
-def test_tied_weights_are_tied_after_loading(random_model, tmp_path):
+def test_tied_weights_are_tied_after_loading(random_model, path):
     model = random_model(tie="all")
-    save_weights(model, tmp_path / "w.safetensors")
-
-    loaded = load_weights(tmp_path / "w.safetensors", model.config, 11, 11, CPU)
-
+    save_weights(model, path)
+    loaded = load_weights(path, model.config, 11, 11, CPU)
     assert loaded.output.weight is loaded.source_embedding.tokens.weight
     assert loaded.output.weight is loaded.target_embedding.tokens.weight
 
@@ -61,7 +69,6 @@ def test_tied_weights_are_tied_after_loading(random_model, tmp_path):
 def test_equal_weights_give_identical_files(random_model, tmp_path):
     for number in range(10):
         save_weights(random_model(tie="all"), tmp_path / str(number))
-
     assert len({path.read_bytes() for path in tmp_path.iterdir()}) == 1
 
 
@@ -70,25 +77,17 @@ def test_tied_weights_are_saved_once(random_model, tmp_path):
     for tie in ("none", "all"):
         save_weights(random_model(tie=tie, source_size=500, target_size=500), tmp_path / tie)
         sizes[tie] = (tmp_path / tie).stat().st_size
-
     assert sizes["none"] - sizes["all"] >= 2 * 500 * 8 * 4
 
 
-def test_a_loaded_model_is_ready_to_translate(random_model, tmp_path):
-    model = random_model(dropout=0.5).train()
-    save_weights(model, tmp_path / "w.safetensors")
-
-    loaded = load_weights(tmp_path / "w.safetensors", model.config, 11, 11, CPU)
-
+def test_a_loaded_model_is_ready_to_translate(model, path):
+    loaded = load_weights(path, model.config, 11, 11, CPU)
     assert not loaded.training
     source, target = torch.tensor([[5, 3]]), torch.tensor([[2, 6]])
-    assert torch.equal(loaded(source, target), model.eval()(source, target))
+    assert torch.equal(loaded(source, target), model(source, target))
 
 
-def test_any_changed_byte_is_reported(random_model, tmp_path):
-    model = random_model()
-    path = tmp_path / "best.safetensors"
-    save_weights(model, path)
+def test_any_changed_byte_is_reported(model, path):
     content = path.read_bytes()
     load_weights(path, model.config, 11, 11, CPU)
     for place in range(0, len(content), 97):
@@ -101,27 +100,21 @@ def test_any_changed_byte_is_reported(random_model, tmp_path):
         assert "cannot be read" in message or "checksum mismatch" in message
 
 
-def test_weights_without_a_checksum_can_be_loaded(random_model, tmp_path):
-    model = random_model()
-    path, older = tmp_path / "new.safetensors", tmp_path / "old.safetensors"
-    save_weights(model, path)
+def test_weights_without_a_checksum_can_be_loaded(model, path, tmp_path):
+    older = tmp_path / "old.safetensors"
     save_file(load_file(path), older)
-
-    loaded = load_weights(older, model.config, 11, 11, CPU)
-
     assert recorded_checksum(older) is None
+    loaded = load_weights(older, model.config, 11, 11, CPU)
     assert torch.equal(loaded.output.weight, model.output.weight)
 
 
-def test_missing_weights_are_refused(config, tmp_path):
-    assert "no such weights" in refusal(tmp_path / "best.safetensors", config())
+def test_missing_weights_are_refused(config, path):
+    assert "no such weights" in refusal(path, config())
 
 
 @pytest.mark.parametrize("content", [b"", b"not safetensors at all", bytes(100)])
-def test_other_files_are_refused(content, config, tmp_path):
-    path = tmp_path / "best.safetensors"
+def test_other_files_are_refused(content, config, path):
     path.write_bytes(content)
-
     assert "weights cannot be read" in refusal(path, config())
 
 
@@ -129,11 +122,8 @@ def test_a_folder_is_refused(config, tmp_path):
     assert "weights cannot be read" in refusal(tmp_path, config())
 
 
-def test_a_truncated_file_is_refused(random_model, tmp_path):
-    model, path = random_model(), tmp_path / "best.safetensors"
-    save_weights(model, path)
+def test_a_truncated_file_is_refused(model, path):
     path.write_bytes(path.read_bytes()[:-100])
-
     message = refusal(path, model.config)
     assert "weights cannot be read: damaged" in message
     assert "copy the run folder again, or train it again" in message
@@ -150,10 +140,8 @@ def test_a_truncated_file_is_refused(random_model, tmp_path):
         ({"output_bias": True}, 11),
     ],
 )
-def test_weights_of_another_model_are_refused(changes, size, random_model, config, tmp_path):
-    path = tmp_path / "best.safetensors"
-    save_weights(random_model(), path)
-
+@pytest.mark.usefixtures("model")
+def test_weights_of_another_model_are_refused(changes, size, config, path):
     assert "weights cannot be read" in refusal(path, config(**changes), size)
 
 
@@ -165,9 +153,7 @@ def test_average_weights_takes_the_element_wise_mean(random_model, tmp_path):
             for parameter in model.parameters():
                 parameter += shift
         save_weights(model, path)
-
     average_weights(paths, tmp_path / "mean.safetensors")
-
     mean = load_weights(tmp_path / "mean.safetensors", models[0].config, 11, 11, CPU)
     for found, *each in zip(mean.parameters(), *(m.parameters() for m in models), strict=True):
         torch.testing.assert_close(found, sum(each) / 3)
@@ -179,16 +165,10 @@ def test_average_weights_takes_the_element_wise_mean(random_model, tmp_path):
             average_weights(paths, tmp_path / "mean.safetensors")
 
 
-def test_no_table_is_made_for_weights_that_do_not_fit(config, monkeypatch, tmp_path):
+def test_no_table_is_made_for_weights_that_do_not_fit(config, path):
     given = config(positions="sinusoidal")
-    lengths: list[int] = []
-
-    def record(length: int, *_: object) -> torch.Tensor:
-        lengths.append(length)
-        return torch.zeros(length, given.d_model)
-
-    monkeypatch.setattr("nmt.model.positions.sinusoids", record)
-    (tmp_path / "weights").write_bytes(b"x" * 50)
+    path.write_bytes(b"x" * 50)
     hostile = given.model_copy(update={"max_length": 30_000})
-    assert "too small" in refusal(tmp_path / "weights", hostile)
-    assert not lengths
+    with patch("nmt.model.positions.sinusoids") as made:
+        assert "too small" in refusal(path, hostile)
+    assert not made.called

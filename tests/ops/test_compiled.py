@@ -1,7 +1,6 @@
 """Compiled layers give the same results as uncompiled ones."""
 
 import logging
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -9,7 +8,6 @@ import pytest
 import torch
 from torch._dynamo.testing import CompileCounterWithBackend
 
-from nmt.config.config import Config
 from nmt.decoding.search.beam import beam_search
 from nmt.model.transformer import Transformer
 from nmt.ops import compiled as module
@@ -17,8 +15,6 @@ from nmt.ops.compiled import compile_training, compiled
 from nmt.ops.cross_entropy import _differentiate_block
 from nmt.training.batches import Batch
 from nmt.training.loss import batch_loss
-
-MakeConfig = Callable[..., Config]
 
 
 @pytest.fixture
@@ -44,9 +40,7 @@ def batch_of(pairs: int, source: int, target: int) -> Batch:
 @pytest.mark.parametrize(
     "compiler", ["eager", pytest.param("inductor", marks=pytest.mark.slow)], indirect=True
 )
-def test_losses_and_gradients_equal_those_of_uncompiled_layers(
-    toy_config: MakeConfig, compiler: CompileCounterWithBackend
-) -> None:
+def test_losses_and_gradients_equal_those_of_uncompiled_layers(toy_config, compiler):
     config = toy_config(model={"dropout": 0.0}).model
     batches = [batch_of(4, 7, 5), batch_of(3, 6, 9), batch_of(1, 5, 5)]
     found: list[list[torch.Tensor]] = []
@@ -66,9 +60,7 @@ def test_losses_and_gradients_equal_those_of_uncompiled_layers(
     "compiler", ["eager", pytest.param("inductor", marks=pytest.mark.slow)], indirect=True
 )
 @pytest.mark.parametrize("r_drop", [0.0, 5.0])
-def test_the_gradient_of_the_loss_equals_that_of_the_uncompiled_function(
-    compiler: CompileCounterWithBackend, r_drop: float
-) -> None:
+def test_the_gradient_of_the_loss_equals_that_of_the_uncompiled_function(compiler, r_drop):
     fast = compiled(_differentiate_block)
     generator = torch.Generator().manual_seed(1)
     for rows in (12, 30, 64):
@@ -83,9 +75,7 @@ def test_the_gradient_of_the_loss_equals_that_of_the_uncompiled_function(
     assert 1 <= compiler.frame_count <= 2  # for any number of rows
 
 
-def test_compiled_code_is_shared_across_layers_and_shapes(
-    toy_config: MakeConfig, compiler: CompileCounterWithBackend
-) -> None:
+def test_compiled_code_is_shared_across_layers_and_shapes(toy_config, compiler):
     model = {"encoder_layers": 2, "decoder_layers": 2, "positions": "rotary", "dropout": 0.1}
     config = toy_config(model=model).model
     made = Transformer(config, 20, 20).to("meta")  # a device without the CPU's own code paths
@@ -98,9 +88,7 @@ def test_compiled_code_is_shared_across_layers_and_shapes(
     assert compiler.frame_count == 2  # a layer of the encoder and one of the decoder
 
 
-def test_decoding_is_not_compiled(
-    toy_config: MakeConfig, compiler: CompileCounterWithBackend
-) -> None:
+def test_decoding_is_not_compiled(toy_config, compiler):
     model = Transformer(toy_config().model, 20, 20)
     compile_layers(model)
     limits = torch.full((2,), 3)
@@ -110,8 +98,8 @@ def test_decoding_is_not_compiled(
 
 @pytest.mark.parametrize("missing", ["triton", "compiler"])
 def test_without_a_compiler_the_function_runs_uncompiled_with_a_warning(
-    missing: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+    missing, monkeypatch, caplog
+):
     def no_compiler(graph: Any, inputs: Any) -> Any:
         raise RuntimeError("Failed to find C compiler.\nPlease specify it")
 

@@ -24,9 +24,7 @@ def onednn_for_all_sizes(monkeypatch):
 def test_onednn_gives_the_same_result_as_pytorch(shape, with_bias):
     x, weight = torch.randn(*shape, 48), torch.randn(90, 48)[:70]
     bias = torch.randn(70) if with_bias else None
-
     found = linear_by_onednn(x, weight, bias)
-
     torch.testing.assert_close(found, functional.linear(x, weight, bias), rtol=1e-4, atol=1e-4)
 
 
@@ -34,9 +32,7 @@ def test_onednn_gives_the_same_result_as_pytorch(shape, with_bias):
 @torch.inference_mode()
 def test_strided_views_are_multiplied_correctly():
     x, weight = torch.randn(3, 50, 40)[:, ::2, 8:], torch.randn(20, 32)
-
     found = linear_by_onednn(x, weight, None)
-
     torch.testing.assert_close(found, functional.linear(x, weight), rtol=1e-4, atol=1e-4)
 
 
@@ -45,17 +41,13 @@ def test_strided_views_are_multiplied_correctly():
 def test_a_layer_uses_its_current_weights(onednn_for_all_sizes):
     layer, x = Linear(16, 24), torch.randn(40, 16)
     layer(x)
-
     layer.weight.mul_(3)
-
     torch.testing.assert_close(layer(x), functional.linear(x, layer.weight, layer.bias))
 
 
 def test_a_layer_computes_weight_gradients(onednn_for_all_sizes):
     layer, x = Linear(16, 24), torch.randn(40, 16)
-
     layer(x).square().sum().backward()
-
     expected = 2 * layer(x).detach().T @ x
     torch.testing.assert_close(layer.weight.grad, expected, rtol=1e-4, atol=1e-4)
 
@@ -79,7 +71,6 @@ def test_padding_for_autocast_changes_neither_products_nor_gradients(shape, dtyp
             product = function(x, weight, bias if with_bias else None)
         (product.float() * torch.randn(*shape, 24)).sum().backward()
         found.append([product, x.grad, weight.grad, *([bias.grad] if with_bias else [])])
-
     for padded, plain in zip(*found, strict=True):
         assert padded.dtype == plain.dtype
         torch.testing.assert_close(padded, plain, rtol=0.02, atol=0.1)
@@ -94,7 +85,6 @@ def test_autocast_keeps_only_what_the_gradients_need(trained, kept):
     )
     with torch.autocast("cpu", torch.bfloat16), hooks:
         linear(x, weight, None)
-
     assert sizes == [kept]
 
 
@@ -111,12 +101,10 @@ def test_autocast_multiplies_few_distinct_numbers_of_rows(monkeypatch):
     with torch.autocast("cpu", torch.bfloat16):
         for count in range(900, 1000):
             linear(torch.randn(count, 16), torch.randn(24, 16), None)
-
     assert rows == {960, 1024}
 
 
 def test_row_counts_are_padded_to_few_distinct_sizes():
     filled = {rows + -rows % module.row_step(rows) for rows in range(1, 10_000)}
-
     assert len(filled) < 100
     assert all(-rows % module.row_step(rows) <= max(31, rows / 8) for rows in range(1, 10_000))

@@ -44,9 +44,7 @@ def test_freed_memory_stays_with_the_process_until_it_is_returned(mebibytes):
     assert kept(str(mebibytes), "keep", "return") < 0.1
 
 
-def test_kernel_caches_are_small_unless_the_environment_sets_their_size(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_kernel_caches_are_small_unless_the_environment_sets_their_size(monkeypatch):
     monkeypatch.setattr(os, "environ", {"LRU_CACHE_CAPACITY": "7"})
     bound_kernels()
     assert os.environ == {"LRU_CACHE_CAPACITY": "7", "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "64"}
@@ -71,23 +69,17 @@ print(resident() - before)
 
 
 @pytest.mark.skipif(not cpu_capabilities().get("avx512_bf16"), reason="no bfloat16 products")
-def test_products_with_new_shapes_do_not_increase_memory() -> None:
+def test_products_with_new_shapes_do_not_increase_memory():
     command = [sys.executable, "-c", KERNELS]
     grown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert float(grown) < 10  # mebibytes; 65 without the limit
 
 
-def test_nothing_happens_on_other_systems(monkeypatch):
-    monkeypatch.setattr(sys, "platform", "darwin")
-    monkeypatch.setattr("ctypes.CDLL", lambda *_: pytest.fail("no C library to call"))
-
-    keep_memory()
-    return_memory()
-
-
-def test_nothing_happens_with_another_c_library(monkeypatch):
-    monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.setattr("ctypes.CDLL", lambda *_: object())
-
+@pytest.mark.parametrize(
+    ("system", "library"), [("darwin", lambda *_: 1 / 0), ("linux", lambda *_: object())]
+)
+def test_nothing_happens_on_other_systems_and_with_another_c_library(system, library, monkeypatch):
+    monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.setattr("ctypes.CDLL", library)
     keep_memory()
     return_memory()

@@ -33,7 +33,6 @@ def test_an_error_propagates_and_the_thread_count_is_restored():
 
     with pytest.raises(ZeroDivisionError):
         parallel_map(work, [1, 0, 1])
-
     assert torch.get_num_threads() == 2
 
 
@@ -106,9 +105,7 @@ def test_closing_stops_prefetching():
 
 @pytest.mark.usefixtures("two_threads")
 @pytest.mark.parametrize(("may_spin", "threads"), [(True, 1), (False, 2)])
-def test_small_operations_run_on_one_thread_where_others_would_spin(
-    monkeypatch: pytest.MonkeyPatch, may_spin: bool, threads: int
-) -> None:
+def test_small_operations_run_on_one_thread_where_others_would_spin(monkeypatch, may_spin, threads):
     monkeypatch.setattr(nmt, "THREADS_MAY_SPIN", may_spin)
     with small_operations():
         assert torch.get_num_threads() == threads
@@ -118,7 +115,7 @@ def test_small_operations_run_on_one_thread_where_others_would_spin(
 @pytest.mark.parametrize(
     ("before", "expected"), [("", "False"), ("import torch", "True")], ids=["first", "too late"]
 )
-def test_threads_may_spin_if_pytorch_was_loaded_before(before: str, expected: str) -> None:
+def test_threads_may_spin_if_pytorch_was_loaded_before(before, expected):
     program = f"{before}\nimport nmt\nprint(nmt.THREADS_MAY_SPIN)"
     environment = {name: x for name, x in os.environ.items() if name != "OMP_WAIT_POLICY"}
     command = [sys.executable, "-c", program]

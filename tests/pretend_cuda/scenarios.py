@@ -39,8 +39,8 @@ from nmt.model.padding import pad
 from nmt.model.weights import load_weights
 from nmt.ops.dropout import Dropout
 from nmt.ops.graphs import ReplayedByShape
+from nmt.reports.inspection import inspect, record_beam
 from nmt.runs.folder import RunFolder, Validation
-from nmt.serve.inspection import inspect, record_beam
 from nmt.special_tokens import EOS, PAD, UNK
 from nmt.training.batches import Batch
 from nmt.training.distributed import Worker
@@ -380,7 +380,7 @@ def looks_inside(device: torch.device, run: Path) -> list[Any]:
     model = translator.pytorch.models[0]
     line = prepare(folder.config).examples("validation")[0].source
     [translation] = translator.translate([line])
-    inspection = inspect(translator, model, line, translation)
+    inspection = inspect(translator, line, translation)
     [trace] = translator.traces(translation)
     tokens = translator.tokenizers.source.tokens(trace.source_ids[:-1])
     unknown = [UNK, *trace.hypothesis.ids]

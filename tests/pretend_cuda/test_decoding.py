@@ -1,7 +1,6 @@
 """Decoding on the simulated device: equal to the CPU, with few synchronizations."""
 
 from collections import Counter
-from collections.abc import Callable
 
 import pytest
 import scenarios
@@ -9,7 +8,6 @@ import torch
 
 from nmt.runs.folder import RunFolder
 
-Pretending = Callable[..., object]
 CPU = torch.device("cpu")
 
 
@@ -26,8 +24,8 @@ def _beside_the_run(trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> 
     ],
 )
 def test_searches_equal_those_on_the_cpu_and_synchronize_once_per_step(
-    trained_run: RunFolder, pretending: Pretending, beam_size: int, way: str
-) -> None:
+    trained_run, pretending, beam_size, way
+):
     expected = scenarios.decoding(CPU, trained_run.path, beam_size, way)
     found = pretending(scenarios.decoding, trained_run.path, beam_size, way)
     assert found.ids == expected.ids
@@ -36,9 +34,7 @@ def test_searches_equal_those_on_the_cpu_and_synchronize_once_per_step(
     assert found.waits.total() <= found.steps, found.waits
 
 
-def test_alignment_and_inspection_equal_those_on_the_cpu(
-    trained_run: RunFolder, pretending: Pretending
-) -> None:
+def test_alignment_and_inspection_equal_those_on_the_cpu(trained_run, pretending):
     *expected, expected_numbers = scenarios.looks_inside(CPU, trained_run.path)
     *found, numbers = pretending(scenarios.looks_inside, trained_run.path)
     assert found == expected
@@ -46,9 +42,7 @@ def test_alignment_and_inspection_equal_those_on_the_cpu(
 
 
 @pytest.mark.parametrize("count", [2000, 5])
-def test_the_datastore_finds_the_same_neighbours_as_on_the_cpu(
-    pretending: Pretending, count: int
-) -> None:
+def test_the_datastore_finds_the_same_neighbours_as_on_the_cpu(pretending, count):
     generator = torch.Generator().manual_seed(1)
     keys, queries = (torch.randn(n, 8, generator=generator) for n in (count, 20))
     tokens = torch.arange(len(keys))
@@ -59,5 +53,5 @@ def test_the_datastore_finds_the_same_neighbours_as_on_the_cpu(
     assert torch.equal(found[1][near], expected[1][near])
 
 
-def test_looking_up_neighbours_does_not_synchronize(pretending: Pretending) -> None:
+def test_looking_up_neighbours_does_not_synchronize(pretending):
     assert pretending(scenarios.waits_of_nearest) == Counter()

@@ -1,16 +1,9 @@
 """Updates replayed as graphs on the simulated device: bit for bit equal to those that are not."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 import scenarios
 import torch
 
-from nmt.config.config import Config
-
-MakeConfig = Callable[..., Config]
-Pretending = Callable[..., Any]
 pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
 
@@ -25,8 +18,8 @@ pytestmark = pytest.mark.usefixtures("in_empty_folder")
     ids=str,
 )
 def test_replayed_updates_equal_those_without_graphs_bit_for_bit(
-    toy_config: MakeConfig, pretending: Pretending, fields: dict[str, object], count: int
-) -> None:
+    toy_config, pretending, fields, count
+):
     model = {"dropout": 0.2, "attention_dropout": 0.1, "positions": "rotary"}
     config = toy_config(model=model, training=fields)
     run = pretending(scenarios.repeated_updates, config, count, 0)
@@ -40,9 +33,7 @@ def test_replayed_updates_equal_those_without_graphs_bit_for_bit(
 
 
 @pytest.mark.parametrize("r_drop", [0.0, 5.0])
-def test_updates_with_masked_padding_equal_those_without_padding(
-    toy_config: MakeConfig, pretending: Pretending, r_drop: float
-) -> None:
+def test_updates_with_masked_padding_equal_those_without_padding(toy_config, pretending, r_drop):
     found = []
     for graphs in ("auto", "never"):
         training = {"precision": "float32", "r_drop": r_drop, "graphs": graphs}
@@ -54,32 +45,28 @@ def test_updates_with_masked_padding_equal_those_without_padding(
         torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-5)
 
 
-def test_dropout_differs_between_replays(toy_config: MakeConfig, pretending: Pretending) -> None:
+def test_dropout_differs_between_replays(toy_config, pretending):
     training = {"learning_rate": 1e-30, "precision": "float32", "batch_tokens": 4096}
     config = toy_config(model={"dropout": 0.5}, training=training)
     losses = pretending(scenarios.same_batch, config, 6)
     assert len(set(losses)) == 6
 
 
-def test_at_most_so_many_graphs_are_captured(
-    toy_config: MakeConfig, pretending: Pretending
-) -> None:
+def test_at_most_so_many_graphs_are_captured(toy_config, pretending):
     found = pretending(scenarios.repeated_updates, toy_config(), 9, 2)
     assert found.replays == 2 * (9 / 3 - 1)
 
 
-def test_a_replayed_update_launches_few_operations(
-    toy_config: MakeConfig, pretending: Pretending
-) -> None:
+def test_a_replayed_update_launches_few_operations(toy_config, pretending):
     found = pretending(scenarios.repeated_updates, toy_config(), 8)
     assert max(found.launches[6:]) < 0.1 * min(found.launches[:3])
 
 
-def test_what_a_graph_cannot_repeat(pretending: Pretending) -> None:
+def test_what_a_graph_cannot_repeat(pretending):
     counting, waiting = pretending(scenarios.faults_of_graphs)
     assert counting == [1, 4, 6]  # not 9: the number 2 was captured
     assert waiting == [1, 2, 3]
 
 
-def test_graphs_are_released_if_their_memory_is_needed(pretending: Pretending) -> None:
+def test_graphs_are_released_if_their_memory_is_needed(pretending):
     assert pretending(scenarios.out_of_memory) == [2, 2, 2, 3, 0]

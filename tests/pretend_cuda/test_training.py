@@ -9,11 +9,9 @@ import torch
 
 from nmt.config.config import Config
 from nmt.corpus.preparing.prepare import prepare
-from nmt.runs.folder import RunFolder
 from nmt.training.fine_tuning import config_from
 
 MakeConfig = Callable[..., Config]
-Pretending = Callable[..., object]
 CPU = torch.device("cpu")
 pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
@@ -27,9 +25,7 @@ def configured(toy_config: MakeConfig, **fields: object) -> Config:
 @pytest.mark.parametrize("r_drop", [0.0, 5.0])
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned", "rotary"])
 @pytest.mark.parametrize("norm", ["pre", "post"])
-def test_updates_equal_those_on_the_cpu(
-    toy_config: MakeConfig, pretending: Pretending, norm: str, positions: str, r_drop: float
-) -> None:
+def test_updates_equal_those_on_the_cpu(toy_config, pretending, norm, positions, r_drop):
     config = configured(toy_config, r_drop=r_drop).model_copy(
         update={"model": toy_config(model={"norm_position": norm, "positions": positions}).model}
     )
@@ -40,9 +36,7 @@ def test_updates_equal_those_on_the_cpu(
     assert not found.waits
 
 
-def test_padding_sizes_to_multiples_of_8_does_not_change_the_updates(
-    toy_config: MakeConfig, pretending: Pretending
-) -> None:
+def test_padding_sizes_to_multiples_of_8_does_not_change_the_updates(toy_config, pretending):
     config = toy_config(
         tokenizer={"vocabulary_size": 77, "joint": False},
         model={"d_model": 40, "heads": 4, "d_value": 6, "tie": "target"},
@@ -60,8 +54,8 @@ def test_padding_sizes_to_multiples_of_8_does_not_change_the_updates(
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_masks_are_created_once_for_all_layers_in_the_format_of_the_kernels(
-    toy_config: MakeConfig, pretending: Pretending, precision: str
-) -> None:
+    toy_config, pretending, precision
+):
     model = {"encoder_layers": 2, "decoder_layers": 2}
     config = toy_config(model=model, training={"precision": precision})
     assert pretending(scenarios.masks_of_attention, config, False) == [
@@ -78,9 +72,7 @@ def test_masks_are_created_once_for_all_layers_in_the_format_of_the_kernels(
     ("optimizer", "precision"),
     [("adam", "float32"), ("adamw", "float16"), ("adam", "bfloat16"), ("nadam", "bfloat16")],
 )
-def test_updates_do_not_synchronize(
-    toy_config: MakeConfig, pretending: Pretending, optimizer: str, precision: str
-) -> None:
+def test_updates_do_not_synchronize(toy_config, pretending, optimizer, precision):
     training = {"precision": precision, "optimizer": optimizer, "average_decay": 0.99}
     config = toy_config(
         model={"attention_dropout": 0.1, "feed_forward_dropout": 0.1}, training=training
@@ -89,17 +81,13 @@ def test_updates_do_not_synchronize(
         assert not pretending(scenarios.updates, config, 3, False, restored).waits
 
 
-def test_dropout_acts_at_the_configured_rates(
-    toy_config: MakeConfig, pretending: Pretending
-) -> None:
+def test_dropout_acts_at_the_configured_rates(toy_config, pretending):
     rates = {"dropout": 0.2, "attention_dropout": 0.3, "feed_forward_dropout": 0.4}
     found = pretending(scenarios.dropout_rates, toy_config(model=rates))
     assert found == {"attention": {0.3}, "others": {0.2, 0.4}}
 
 
-def test_kernels_are_deterministic_or_compiled_if_configured(
-    toy_config: MakeConfig, pretending: Pretending
-) -> None:
+def test_kernels_are_deterministic_or_compiled_if_configured(toy_config, pretending):
     model = {"encoder_layers": 1, "decoder_layers": 2}
     chosen = {"deterministic": True, "compile": True}
     found = pretending(scenarios.switches, toy_config(model=model, training=chosen))
@@ -108,8 +96,8 @@ def test_kernels_are_deterministic_or_compiled_if_configured(
 
 
 def test_updates_from_a_runs_weights_with_frozen_parts_equal_those_on_the_cpu(
-    trained_run: RunFolder, pretending: Pretending
-) -> None:
+    trained_run, pretending
+):
     fields = ["training.freeze=[encoder]", "training.precision=float32", "model.dropout=0"]
     config = config_from(trained_run, "best", None, fields)
     expected = scenarios.updates(CPU, config, 2)
@@ -118,9 +106,7 @@ def test_updates_from_a_runs_weights_with_frozen_parts_equal_those_on_the_cpu(
     assert not found.waits
 
 
-def test_training_validates_saves_and_resumes_as_on_the_cpu(
-    toy_config: MakeConfig, pretending: Pretending
-) -> None:
+def test_training_validates_saves_and_resumes_as_on_the_cpu(toy_config, pretending):
     training = {
         "precision": "float32",
         "learning_rate": 2e-3,
@@ -148,9 +134,7 @@ def test_training_validates_saves_and_resumes_as_on_the_cpu(
         (scenarios.value_that_is_read, ""),
     ],
 )
-def test_faults_are_detected(
-    toy_config: MakeConfig, pretending: Pretending, fault: Callable[[], object], message: str
-) -> None:
+def test_faults_are_detected(toy_config, pretending, fault, message):
     if message:
         with pytest.raises(RuntimeError, match=message):
             pretending(scenarios.faulty_updates, toy_config(), fault)

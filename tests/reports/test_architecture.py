@@ -1,7 +1,6 @@
 """The drawing shows the model's own parts, and the shapes that really flow through them."""
 
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 
@@ -9,6 +8,8 @@ from nmt.config.model import ModelConfig
 from nmt.model.transformer import Transformer
 from nmt.reports.architecture import Theme, draw_architecture
 from nmt.training.batches import Batch
+
+from .conftest import texts
 
 BATCH = Batch.from_ids([[5, 6, 7, 8], [5]], [[9], [9, 10, 5]])
 SMALL = {"d_model": 8, "heads": 2, "d_ff": 12, "encoder_layers": 3, "decoder_layers": 1}
@@ -20,8 +21,7 @@ def drawn(path: Path, theme: Theme = "light", **fields: object) -> list[str]:
     draw_architecture(model.train(), BATCH, theme, path)
     assert model.training
     assert not any(module._forward_hooks for module in model.modules())
-    elements = ElementTree.parse(path).getroot().iter()
-    return [element.text or "" for element in elements if element.tag.endswith("}text")]
+    return texts(path)
 
 
 def test_shapes_are_those_of_the_batch(tmp_path: Path) -> None:

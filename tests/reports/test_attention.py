@@ -82,17 +82,14 @@ def test_a_truncated_translation_has_no_eos(trained: Translator) -> None:
     assert read_attention(trained, SENTENCE).complete
 
 
-def test_shapes_are_layers_heads_queries_keys(attention: Attention) -> None:
-    source, target = len(attention["cross"].keys), len(attention["cross"].queries)
-    assert attention["encoder"].weights.shape == (3, 3, source, source)
-    assert attention["decoder"].weights.shape == (2, 3, target, target)
-    assert attention["cross"].weights.shape == (2, 3, target, source)
-    assert attention["cross"].average.shape == (target, source)
-
-
-def test_rows_sum_to_one_and_do_not_attend_to_the_future(
+def test_weights_of_layers_and_heads_sum_to_one_and_do_not_attend_to_the_future(
     attention: Attention,
 ) -> None:
+    source, target = len(attention["cross"].keys), len(attention["cross"].queries)
+    shapes = {name: found.weights.shape for name, found in attention.maps.items()}
+    encoder, decoder, cross = (3, 3, source, source), (2, 3, target, target), (2, 3, target, source)
+    assert shapes == {"encoder": encoder, "decoder": decoder, "cross": cross}
+    assert attention["cross"].average.shape == (target, source)
     for found in attention.maps.values():
         np.testing.assert_allclose(found.weights.sum(-1), 1, rtol=1e-5)
     assert np.triu(attention["decoder"].weights, k=1).max() == 0
@@ -162,11 +159,7 @@ def test_weighted_values_equal_the_output_of_the_fused_kernel(
 def test_reading_attention_does_not_disable_the_fast_path(
     translator: Translator, attention: Attention
 ) -> None:
-    layers = [
-        *translator.pytorch.models[0].encoder_layers(),
-        *translator.pytorch.models[0].decoder_layers(),
-    ]
-    modules = [module for layer in layers for module in layer.modules()]
+    modules = translator.pytorch.models[0].modules()
     recorders = [m for m in modules if isinstance(m, SelfAttention | CrossAttention)]
     assert len(recorders) == 7
     assert all(module.recorded is None for module in recorders)
@@ -193,17 +186,13 @@ def test_anything_but_one_sentence_is_refused(trained: Translator, text: str, re
 def test_too_many_tokens_are_refused_before_the_search(
     trained: Translator, pairs: int, drawn: bool, limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config = ModelConfig(
-        d_model=8, heads=1, d_ff=8, encoder_layers=1, decoder_layers=1, max_length=5000
-    )
-    tokenizers = trained.tokenizers
+    small = {"d_model": 8, "heads": 1, "d_ff": 8, "encoder_layers": 1, "decoder_layers": 1}
+    config, tokenizers = ModelConfig(**small, max_length=5000), trained.tokenizers
     model = Transformer(config, tokenizers.source.size, tokenizers.target.size).eval()
     roomy = Translator(PyTorchSearch([model]), tokenizers, DataConfig(), DecodingConfig())
-    searched: list[object] = []
-    monkeypatch.setattr(PyTorchSearch, "__call__", lambda *arguments: searched.append(arguments))
+    monkeypatch.setattr(PyTorchSearch, "__call__", pytest.fail)
     with pytest.raises(UserError, match=rf"[\d,]+ tokens .*at most {limit}\)"):
         read_attention(roomy, "Anna sings " * pairs, drawn)
-    assert not searched
 
 
 def test_an_ensemble_is_refused(trained_run: RunFolder) -> None:
@@ -241,6 +230,11 @@ def test_dollars_and_other_special_characters_are_drawn_literally(tmp_path: Path
     assert "$5 & $6\\x1b[1m  →  $" in texts(tmp_path / "b.svg")
     assert texts(tmp_path / "a.svg").count("·$5") == 2
     assert set(map(readable, tokens)) <= set(texts(tmp_path / "a.svg"))
+
+
+def test_tokens_are_readable_as_labels() -> None:
+    shown = {"▁likes": "·likes", "ar": "ar", ".": "“.”", "▁–": "“·–”", "<eos>": "<eos>"}
+    assert {token: readable(token) for token in shown} == shown
 
 
 @pytest.mark.filterwarnings("error")
@@ -294,14 +288,6 @@ def test_the_picture_shows_the_clearest_heads_with_keys_below_and_queries_at_the
     draw_attention(attention, "clearest", tmp_path / "a.svg")
     clearest = [f"layer {n + 1}, head {h + 1}" for n, h in attention["cross"].clearest()[:CLEAREST]]
     assert [text for text in texts(tmp_path / "a.svg") if text in clearest] == clearest
-
-
-@pytest.mark.parametrize(
-    ("token", "shown"),
-    [("▁likes", "·likes"), ("ar", "ar"), (".", "“.”"), ("▁–", "“·–”"), ("<eos>", "<eos>")],
-)
-def test_tokens_are_readable_as_labels(token: str, shown: str) -> None:
-    assert readable(token) == shown
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])

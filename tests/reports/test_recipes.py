@@ -59,30 +59,24 @@ def test_lengths_are_those_of_all_pairs(tmp_path: Path) -> None:
     assert config.data.max_words == 22
 
 
-def test_few_epochs_get_low_dropout(tmp_path: Path) -> None:
+def test_too_little_time_gives_low_dropout_and_a_warning(tmp_path: Path) -> None:
     file = corpus(tmp_path / "pairs.tsv", 20_000, 6)
-    assert config_for(file, 30).model.dropout == 0.3
-    assert config_for(file, 5).model.dropout == 0.1
-
-
-def test_too_little_time_gives_a_warning(tmp_path: Path) -> None:
-    file = corpus(tmp_path / "pairs.tsv", 50_000, 30)
-    assert "# For 1 minute of training on 2 processors, about 0.3 epochs" in (
-        recommend(file, 1, "cpu").yaml
-    )
-    assert any("raise --minutes" in warning for warning in recommend(file, 1, "cpu").warnings)
+    assert [config_for(file, minutes).model.dropout for minutes in (30, 5)] == [0.3, 0.1]
+    corpus(file, 50_000, 30)
+    recipe = recommend(file, 1, "cpu")
+    assert "# For 1 minute of training on 2 processors, about 0.3 epochs" in recipe.yaml
+    assert any("raise --minutes" in warning for warning in recipe.warnings)
     assert recommend(file, 1, "cuda").warnings == []
     assert "about 180 epochs" in recommend(file, 1_000, "cpu").yaml
 
 
-def test_short_sentences_and_few_pairs_give_warnings(tmp_path: Path) -> None:
+def test_short_sentences_and_few_pairs_give_warnings_and_very_few_are_refused(
+    tmp_path: Path,
+) -> None:
     short = recommend(corpus(tmp_path / "a.tsv", 200, 5), 30, "cpu").warnings
     assert any("longest sentence: 5 words;" in warning for warning in short)
     assert any("only 200 pairs" in warning for warning in short)
     assert recommend(corpus(tmp_path / "b.tsv", 10_000, 6), 30, "cpu").warnings == []
-
-
-def test_a_corpus_of_a_few_lines_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="too few pairs to learn from: 3;"):
         recommend(corpus(tmp_path / "a.tsv", 3, 5), 30, "cpu")
 
@@ -121,23 +115,19 @@ def test_too_many_pairs_for_the_time_give_a_warning(tmp_path: Path, trained_run:
 
 def test_the_corpus_may_have_any_format(tmp_path: Path) -> None:
     rows = [(f"{'a ' * 5}a{i}", f"{'b ' * 5}b{i}") for i in range(200)]
-    (tmp_path / "par.en").write_text("".join(f"{source}\n" for source, _ in rows))
-    (tmp_path / "par.de").write_text("".join(f"{target}\n" for _, target in rows))
-    units = "".join(
-        f'<tu><tuv xml:lang="en"><seg>{s}</seg></tuv><tuv xml:lang="de"><seg>{t}</seg></tuv></tu>'
-        for s, t in rows
-    )
+    for side, name in enumerate(("par.en", "par.de")):
+        (tmp_path / name).write_text("".join(f"{row[side]}\n" for row in rows))
+    variants = '<tuv xml:lang="en"><seg>{}</seg></tuv><tuv xml:lang="de"><seg>{}</seg></tuv>'
+    units = "".join(f"<tu>{variants.format(*row)}</tu>" for row in rows)
     (tmp_path / "memory.tmx").write_text(f'<tmx version="1.4"><body>{units}</body></tmx>')
     (tmp_path / "memories").mkdir()
     shutil.copy(tmp_path / "memory.tmx", tmp_path / "memories")
     with zipfile.ZipFile(tmp_path / "en-de.zip", "w") as archive:
-        for side in ("par.en", "par.de"):
-            archive.write(tmp_path / side, side)
-    words = "".join(
-        f"<entry><form><orth>{s}</orth></form><sense><cit type='trans'><quote>{t}</quote></cit>"
-        "</sense></entry>"
-        for s, t in rows
-    )
+        for name in ("par.en", "par.de"):
+            archive.write(tmp_path / name, name)
+    quote = "<sense><cit type='trans'><quote>{}</quote></cit></sense>"
+    entry = f"<entry><form><orth>{{}}</orth></form>{quote}</entry>"
+    words = "".join(entry.format(*row) for row in rows)
     (tmp_path / "eng-deu.tei").write_text(f"<TEI><text><body>{words}</body></text></TEI>")
     for name, source in (
         *(("par.en", "parallel"), ("par.de", "parallel"), ("memory.tmx", "tmx")),

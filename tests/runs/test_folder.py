@@ -1,14 +1,13 @@
 """Run folders: naming, numbering, finding, and their files."""
 
-import itertools
 import json
 import math
 import os
 import re
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -26,14 +25,13 @@ from nmt.runs.lifecycle import claimed, create_run, delete_run, discard_beginnin
 
 pytestmark = pytest.mark.usefixtures("in_empty_folder")
 SAMPLES = [{"source": "a\u2028b", "reference": "x\x85y", "translation": "„c“"}]
-MEASURES = (
-    *("learning_rate", "train_loss", "train_accuracy", "loss", "perplexity", "accuracy", "bleu"),
-)
-NUMBERS = dict.fromkeys(("minutes", *MEASURES), 0.5)
+MEASURES = ("learning_rate", "train_loss", "train_accuracy", "loss", "perplexity", "accuracy")
+NUMBERS = dict.fromkeys(("minutes", *MEASURES, "bleu"), 0.5)
 LINES = [
     {"update": 1, "epoch": 1, **NUMBERS, "samples": SAMPLES},
     {"update": 2, "epoch": 1, **NUMBERS, "bleu": 9.5, "samples": []},
 ]
+VALIDATION = {"update": 1, "epoch": 1, **NUMBERS, "loss": 4.0, "bleu": 1.0, "samples": []}
 
 
 @pytest.fixture
@@ -42,73 +40,65 @@ def config(toy_config: Callable[..., Config]) -> Config:
 
 
 @pytest.fixture
+def run(config: Config, prepared: PreparedData) -> RunFolder:
+    return create_run(Path("runs/a"), config, prepared)
+
+
+@pytest.fixture
 def prepared(config: Config, tmp_path: Path) -> PreparedData:
     return prepare(config, tmp_path / "prepared")
 
 
-def make_run(name: str, changed: int) -> Path:
-    """Create a folder that looks like a run last changed at the given time."""
+def make_run(name: str, changed: int, *, file: str = "config.yaml") -> Path:
+    """Create a folder that looks like a run last changed at the given time, with this file."""
     path = Path("runs", name)
     path.mkdir(parents=True, exist_ok=True)
-    (path / "config.yaml").touch()
-    os.utime(path / "config.yaml", (changed, changed))
+    for each in ("config.yaml", file):
+        (path / each).touch()
+        os.utime(path / each, (changed, changed))
     return path
 
 
-def make_training(name: str, changed: int) -> None:
-    """Create a folder that looks like a run with a checkpoint."""
-    checkpoint = make_run(name, changed) / "checkpoint.pt"
-    checkpoint.touch()
-    os.utime(checkpoint, (changed, changed))
+def limit_while_learning(folder: Path, changes: list[str], *lines: dict[str, object]) -> str:
+    """Return the limit that a run with these settings and validations could raise."""
+    run = RunFolder(folder)
+    run.write_config(load_config("sample.yaml", [f"training.{change}" for change in changes]))
+    run.write_metrics([{**VALIDATION, "update": n, **line} for n, line in enumerate(lines, 1)])
+    return run.limit_while_learning()
 
 
 # -------------------------------------------------------------------------- creating and opening
 
 
-def test_a_new_run_contains_config_and_text_but_no_ids(
-    config: Config, prepared: PreparedData
-) -> None:
-    run = create_run(Path("runs/a"), config, prepared)
-    assert sorted(str(p.relative_to("runs/a")) for p in Path("runs/a").rglob("*.*")) == [
-        "config.yaml",
-        "data/frequent_words.json",
-        "data/joint.model",
-        "data/prepared.json",
-        "data/report.json",
-        "data/target.model",
-        "data/target_words.json",
-        "data/test.jsonl",
-        "data/train.target.keys",
-        "data/validation.jsonl",
-        "run.json",
-    ]
+def test_a_new_run_contains_config_and_text_but_no_ids(config, prepared, run):
+    names = "frequent_words.json joint.model prepared.json report.json target.model"
+    names += " target_words.json test.jsonl train.target.keys validation.jsonl"
+    found = {path.relative_to("runs/a").as_posix() for path in run.path.rglob("*.*")}
+    assert found == {"config.yaml", "run.json", *(f"data/{name}" for name in names.split())}
     assert run.config == config
     assert run.examples("test") == prepared.examples("test")
     assert run.read_metrics() == []
 
 
-def test_a_run_keeps_a_copy_of_its_glossary(config: Config, prepared: PreparedData) -> None:
+def test_a_run_keeps_a_copy_of_its_glossary(config, prepared):
     Path("terms.TSV").write_text("bill\tRechnung\n")
     decoding = config.decoding.model_copy(update={"glossary": Path("terms.TSV")})
-    run = create_run(Path("a"), config.model_copy(update={"decoding": decoding}), prepared)
+    config = config.model_copy(update={"decoding": decoding})
+    run = create_run(Path("a"), config, prepared)
     Path("terms.TSV").unlink()
     run.write_config(run.config)  # as resuming does
     assert run.glossary == Path("a/glossary.tsv")
     assert run.glossary.read_text() == "bill\tRechnung\n"
     with pytest.raises(UserError, match=r"terms\.TSV"):
-        create_run(Path("b"), config.model_copy(update={"decoding": decoding}), prepared)
+        create_run(Path("b"), config, prepared)
 
 
-def test_data_that_was_prepared_again_meanwhile_is_refused(
-    config: Config, prepared: PreparedData
-) -> None:
+def test_data_that_was_prepared_again_meanwhile_is_refused(config, prepared):
     with pytest.raises(UserError, match="prepared again"):
         create_run(Path("a"), config, replace(prepared, fingerprint="another"))
 
 
-def test_an_existing_file_or_folder_is_refused_and_kept(
-    config: Config, prepared: PreparedData
-) -> None:
+def test_an_existing_file_or_folder_is_refused_and_kept(config, prepared):
     Path("empty").mkdir()
     assert create_run(Path("empty"), config, prepared).config == config
     for place in ("folder/notes.txt", "file"):
@@ -121,7 +111,7 @@ def test_an_existing_file_or_folder_is_refused_and_kept(
         assert not (path / "config.yaml").exists()
 
 
-def test_weights_of_older_runs_are_found_by_their_former_names(tmp_path: Path) -> None:
+def test_weights_of_older_runs_are_found_by_their_former_names(tmp_path):
     run = RunFolder(tmp_path)
     (tmp_path / "averaged.safetensors").touch()
     assert run.weights("ema") == tmp_path / "averaged.safetensors"
@@ -129,7 +119,7 @@ def test_weights_of_older_runs_are_found_by_their_former_names(tmp_path: Path) -
     assert run.weights("ema") == tmp_path / "ema.safetensors"
 
 
-def test_opening_a_folder_without_a_run_is_refused() -> None:
+def test_opening_a_folder_without_a_run_is_refused():
     Path("a").mkdir()
     Path("link").symlink_to("nowhere")
     for name in ("a", "nowhere", "link"):
@@ -137,41 +127,31 @@ def test_opening_a_folder_without_a_run_is_refused() -> None:
             open_run(name)
 
 
-def test_a_run_of_a_later_format_is_refused(config: Config, prepared: PreparedData) -> None:
-    create_run(Path("runs/a"), config, prepared)
-    Path("runs/a/run.json").write_text('{"format": 99, "nmt": "7.1", "more": []}')
-    for open_it in (lambda: open_run(Path("runs/a")), lambda: newest_run("config.yaml")):
+def test_a_run_of_a_later_format_is_refused(run):
+    (run.path / "run.json").write_text('{"format": 99, "nmt": "7.1", "more": []}')
+    for open_it in (lambda: open_run(run.path), lambda: newest_run("config.yaml")):
         with pytest.raises(UserError, match=r"^runs/a: .*nmt 7\.1 in format 99"):
             open_it()
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"format": "new"}', '{"format": 0}'])
-def test_a_damaged_format_version_is_reported(
-    config: Config, prepared: PreparedData, content: str
-) -> None:
-    create_run(Path("a"), config, prepared)
-    Path("a/run.json").write_text(content)
+def test_a_damaged_format_version_is_reported(run, content):
+    (run.path / "run.json").write_text(content)
     with pytest.raises(UserError, match=r"a/run\.json: damaged"):
-        open_run(Path("a"))
+        open_run(run.path)
 
 
-def test_a_run_without_a_format_version_can_be_opened(
-    config: Config, prepared: PreparedData
-) -> None:
-    path = create_run(Path("a"), config, prepared).path
-    (path / "run.json").unlink()
-    text = (path / "config.yaml").read_text()
-    (path / "config.yaml").write_text(text.replace("data:\n", "data:\n  name_copies: 0.5\n"))
-    assert open_run(path).config == config
+def test_a_run_without_a_format_version_can_be_opened(config, run):
+    (run.path / "run.json").unlink()
+    file = run.path / "config.yaml"
+    file.write_text(file.read_text().replace("data:\n", "data:\n  name_copies: 0.5\n"))
+    assert open_run(run.path).config == config
 
 
 @pytest.mark.parametrize("content", [b"{", b"{}", b"[]", None])
-def test_damaged_data_of_a_run_is_reported_with_a_remedy_other_than_prepare(
-    config: Config, prepared: PreparedData, content: bytes | None
-) -> None:
-    run = create_run(Path("a"), config, prepared)
+def test_damaged_data_of_a_run_is_reported_with_a_remedy_other_than_prepare(config, run, content):
     run.checkpoint.touch()
-    readers: dict[str, Callable[[], object]] = {
+    readers = {
         "test.jsonl": lambda: run.examples("test"),
         "report.json": lambda: run.report,
         "joint.model": lambda: load_tokenizers(config.data, config.tokenizer, run.data),
@@ -181,12 +161,11 @@ def test_damaged_data_of_a_run_is_reported_with_a_remedy_other_than_prepare(
         if content:
             (run.data / name).write_bytes(content)
     for name, read in readers.items():
-        with pytest.raises(UserError, match=f"^a/data/{name}: cannot be read: .*; copy "):
+        with pytest.raises(UserError, match=f"^runs/a/data/{name}: cannot be read: .*; copy "):
             read()
 
 
-def test_a_changed_held_out_sentence_is_noticed(config: Config, prepared: PreparedData) -> None:
-    run = create_run(Path("a"), config, prepared)
+def test_a_changed_held_out_sentence_is_noticed(run):
     path = run.data / "test.jsonl"
     text = path.read_text("utf-8")
     path.write_text(text.replace(run.examples("test")[0].reference, "etwas anderes"), "utf-8")
@@ -197,7 +176,7 @@ def test_a_changed_held_out_sentence_is_noticed(config: Config, prepared: Prepar
 # -------------------------------------------------------------------------------- choosing a run
 
 
-def test_without_a_path_the_most_recently_changed_run_is_opened() -> None:
+def test_without_a_path_the_most_recently_changed_run_is_opened():
     make_run("b", 3000)
     make_run("a", 9000)
     make_run("c", 6000)
@@ -213,7 +192,7 @@ def test_without_a_path_the_most_recently_changed_run_is_opened() -> None:
         *("datastore.safetensors", "checkpoint_average.safetensors"),
     ],
 )
-def test_what_is_written_without_training_does_not_count_as_changes(name: str) -> None:
+def test_what_is_written_without_training_does_not_count_as_changes(name):
     path = make_run("a", 3000)
     (path / name).parent.mkdir(exist_ok=True)
     (path / name).touch()
@@ -227,7 +206,7 @@ def test_what_is_written_without_training_does_not_count_as_changes(name: str) -
         "decoding: {beam_size: 0, max_length_extra: 0}",
     ],
 )
-def test_every_mistake_in_the_configuration_of_a_run_is_named(content: str) -> None:
+def test_every_mistake_in_the_configuration_of_a_run_is_named(content):
     path = make_run("a (copy)", 3000)
     (path / "config.yaml").write_bytes(content.encode("latin-1"))
     with pytest.raises(UserError, match=r"; .*copy the run folder again") as caught:
@@ -238,9 +217,7 @@ def test_every_mistake_in_the_configuration_of_a_run_is_named(content: str) -> N
     assert named == re.findall(r"(\w+): 0", content)
 
 
-def test_files_that_disappear_meanwhile_are_ignored(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_files_that_disappear_meanwhile_are_ignored(monkeypatch):
     path = make_run("a", 3000)
     (path / "gone-before").symlink_to("nowhere")
     (path / "gone-after").touch()
@@ -258,11 +235,9 @@ def test_files_that_disappear_meanwhile_are_ignored(
     assert last_change(path) == 3000
 
 
-def test_runs_without_the_requested_file_are_ignored() -> None:
-    make_run("a", 3000)
-    make_run("just-started", 9000)
-    Path("runs/a/last.safetensors").touch()
-    Path("runs/just-started/checkpoint.pt").touch()
+def test_runs_without_the_requested_file_are_ignored():
+    make_run("a", 3000, file="last.safetensors")
+    make_run("just-started", 9000, file="checkpoint.pt")
     assert newest_run("last.safetensors").path == Path("runs/a")
     assert newest_run("checkpoint.pt").path == Path("runs/just-started")
     for file, remedy in (
@@ -274,7 +249,7 @@ def test_runs_without_the_requested_file_are_ignored() -> None:
             newest_run(file)
 
 
-def test_a_run_whose_data_is_being_prepared_is_not_to_be_resumed() -> None:
+def test_a_run_whose_data_is_being_prepared_is_not_to_be_resumed():
     run = RunFolder(make_run("a", 1))
     run.write_config(load_config("sample.yaml"))
     with pytest.raises(UserError, match="no checkpoint"):
@@ -283,33 +258,31 @@ def test_a_run_whose_data_is_being_prepared_is_not_to_be_resumed() -> None:
         run.report  # noqa: B018
 
 
-def test_a_full_disk_keeps_the_metrics(
-    full_disk: Callable[[int], AbstractContextManager[None]],
-) -> None:
+def test_a_full_disk_keeps_the_metrics(full_disk):
     run = RunFolder(make_run("a", 1))
-    run.write_metrics([VALIDATION])  # type: ignore[list-item]
+    run.write_metrics([VALIDATION])
     before = run.metrics.read_bytes()
     with full_disk(10), pytest.raises(UserError, match="cannot be written"):
-        run.write_metrics([VALIDATION] * 100)  # type: ignore[list-item]
+        run.write_metrics([VALIDATION] * 100)
     assert run.metrics.read_bytes() == before
 
 
-def test_newest_training_considers_only_numbered_runs_of_that_name() -> None:
+def test_newest_training_considers_only_numbered_runs_of_that_name():
     for number, name in enumerate(["base", "base-2", "base-large", "base-8k", "other", "mine[2]"]):
-        make_training(name, 3000 + number)
-    make_training("mine2", 9000)
-    (Path("runs") / "base-3").mkdir()
+        make_run(name, 3000 + number, file="checkpoint.pt")
+    make_run("mine2", 9000, file="checkpoint.pt")
+    Path("runs/base-3").mkdir()
     assert newest_training("base").path == Path("runs/base-2")
     assert newest_training("mine[2]").path == Path("runs/mine[2]")
 
 
-def test_a_previous_checkpoint_is_enough_to_resume() -> None:
-    (make_run("a", 1) / "checkpoint.previous.pt").touch()
+def test_a_previous_checkpoint_is_enough_to_resume():
+    make_run("a", 1, file="checkpoint.previous.pt")
     assert newest_training().path == Path("runs/a")
 
 
 @pytest.mark.parametrize("folder", [".", "runs", "runs/a"])
-def test_the_absence_of_runs_is_reported(folder: str) -> None:
+def test_the_absence_of_runs_is_reported(folder):
     Path(folder).mkdir(parents=True, exist_ok=True)
     with pytest.raises(UserError, match=r"no run .*nmt train"):
         newest_run("config.yaml")
@@ -324,7 +297,7 @@ def claim(name: str) -> Path:
         return run.path
 
 
-def test_a_new_run_gets_the_first_free_number() -> None:
+def test_a_new_run_gets_the_first_free_number():
     assert claim("base") == Path("runs/base")
     assert claim("rate-0.001") == Path("runs/rate-0.001")
     make_run("base", 1)
@@ -335,7 +308,7 @@ def test_a_new_run_gets_the_first_free_number() -> None:
     assert claim("base") == Path("runs/base-4")
 
 
-def test_choosing_a_name_claims_it() -> None:
+def test_choosing_a_name_claims_it():
     with claimed(Path("runs/base"), numbered=True) as first:
         assert claim("base") == Path("runs/base-2")
         with pytest.raises(UserError, match="another process is training"), claimed(first.path):
@@ -343,7 +316,7 @@ def test_choosing_a_name_claims_it() -> None:
     assert claim("base") == Path("runs/base")
 
 
-def test_claiming_an_existing_run_or_a_broken_link_is_refused() -> None:
+def test_claiming_an_existing_run_or_a_broken_link_is_refused():
     path = make_run("base", 1)
     Path("link").symlink_to("nowhere")
     for place, reason in ((path, "already exists"), (Path("link"), "broken link")):
@@ -352,28 +325,24 @@ def test_claiming_an_existing_run_or_a_broken_link_is_refused() -> None:
     assert [file.name for file in path.iterdir()] == ["config.yaml"]
 
 
-def test_a_run_killed_before_its_first_checkpoint_can_start_again(
-    config: Config, prepared: PreparedData
-) -> None:
-    run = create_run(Path("runs/a"), config, prepared)
+def test_a_run_killed_before_its_first_checkpoint_can_start_again(run):
     assert run.has_only_begun
-    assert newest_training().path == run.path
-    assert claim("a") == run.path
+    assert newest_training().path == claim("a") == run.path
     run.checkpoint.touch()
     assert not run.has_only_begun
     assert claim("a") == Path("runs/a-2")
 
 
 def test_a_run_killed_while_its_data_was_copied_says_how_to_start_it_again(
-    config: Config, prepared: PreparedData, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    Path("run").mkdir()
-    RunFolder(Path("run")).write_config(config)
-    files = run_files(prepared.folder)
-    for copied in range(len(files)):
-        run = RunFolder(Path("run"))
+    config, prepared, monkeypatch
+):
+    run = RunFolder(Path("run"))
+    run.path.mkdir()
+    run.write_config(config)
+    for copied in range(len(run_files(prepared.folder))):
+        copies = [Mock(side_effect=KeyboardInterrupt), *[replacing] * copied]
         with monkeypatch.context() as patched:
-            patched.setattr("nmt.runs.lifecycle.replacing", interrupted_after(copied))
+            patched.setattr("nmt.runs.lifecycle.replacing", lambda path, c=copies: c.pop()(path))
             with pytest.raises(KeyboardInterrupt):
                 create_run(run.path, config, prepared)
         assert len(list(run.data.iterdir())) == copied
@@ -381,24 +350,7 @@ def test_a_run_killed_while_its_data_was_copied_says_how_to_start_it_again(
             _ = RunFolder(run.path).report
 
 
-def interrupted_after(copies: int) -> Callable[[Path], AbstractContextManager[Path]]:
-    """Return `replacing` that is interrupted after some files."""
-    calls = itertools.count()
-
-    @contextmanager
-    def interrupted(path: Path) -> Iterator[Path]:
-        if next(calls) == copies:
-            raise KeyboardInterrupt
-        with replacing(path) as partial:
-            yield partial
-
-    return interrupted
-
-
-def test_a_run_whose_checkpoint_and_weights_were_deleted_is_not_taken_over(
-    config: Config, prepared: PreparedData
-) -> None:
-    run = create_run(Path("runs/a"), config, prepared)
+def test_a_run_whose_checkpoint_and_weights_were_deleted_is_not_taken_over(run):
     assert run.has_only_begun
     run.metrics.write_text("{}\n")  # of the first validation, which follows the first checkpoint
     assert not run.has_only_begun
@@ -408,7 +360,7 @@ def test_a_run_whose_checkpoint_and_weights_were_deleted_is_not_taken_over(
     assert claim("a") == Path("runs/a-2")
 
 
-def test_copies_of_kept_weights_are_ignored() -> None:
+def test_copies_of_kept_weights_are_ignored():
     folder = Path("run/validated")
     folder.mkdir(parents=True)
     for name in ("400", "400-old", "1000", "4²"):
@@ -417,25 +369,21 @@ def test_copies_of_kept_weights_are_ignored() -> None:
 
 
 def test_a_killed_deletion_leaves_no_run_and_the_next_one_finishes_it(
-    config: Config, prepared: PreparedData, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first, second = (create_run(Path("runs") / name, config, prepared) for name in "ab")
-
-    def killed(path: Path) -> None:
-        raise KeyboardInterrupt
-
+    config, prepared, run, monkeypatch
+):
+    second = create_run(Path("runs/b"), config, prepared)
     with monkeypatch.context() as patch:
-        patch.setattr("nmt.runs.lifecycle.shutil.rmtree", killed)
+        patch.setattr("nmt.runs.lifecycle.shutil.rmtree", Mock(side_effect=KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
-            delete_run(first)
+            delete_run(run)
     assert [path.name for path in Path("runs").iterdir() if path.name[0] != "."] == ["b"]
     assert newest_run("config.yaml").path == second.path
-    assert claim("a") == first.path
+    assert claim("a") == run.path
     delete_run(second)
-    assert not [path for path in Path("runs").iterdir() if path != first.path]
+    assert not [path for path in Path("runs").iterdir() if path != run.path]
 
 
-def test_a_folder_with_a_lock_and_a_partial_header_is_free() -> None:
+def test_a_folder_with_a_lock_and_a_partial_header_is_free():
     Path("runs/a").mkdir(parents=True)
     for name in (".lock", ".run.json.123.partial"):
         Path("runs/a", name).touch()
@@ -444,7 +392,7 @@ def test_a_folder_with_a_lock_and_a_partial_header_is_free() -> None:
 
 
 @pytest.mark.parametrize("content", ["", "{}", '{"format": "png", "nmt": "x"}', '{"runs": 3}'])
-def test_a_folder_of_another_program_is_refused_untouched(content: str) -> None:
+def test_a_folder_of_another_program_is_refused_untouched(content):
     Path("work/data").mkdir(parents=True)
     Path("work/run.json").write_text(content)
     Path("work/data/mine.txt").write_text("precious")
@@ -454,10 +402,7 @@ def test_a_folder_of_another_program_is_refused_untouched(content: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["checkpoint.pt", "checkpoint.previous.pt", "best.safetensors"])
-def test_only_a_run_without_results_is_discarded(
-    config: Config, prepared: PreparedData, name: str
-) -> None:
-    run = create_run(Path("runs/a"), config, prepared)
+def test_only_a_run_without_results_is_discarded(config, run, name):
     (run.path / name).touch()
     discard_beginning(run)
     assert run.config == config
@@ -466,7 +411,7 @@ def test_only_a_run_without_results_is_discarded(
     assert not run.path.parent.exists()  # ./runs, which has no other run
 
 
-def test_partial_files_of_killed_processes_are_deleted_when_a_run_is_locked() -> None:
+def test_partial_files_of_killed_processes_are_deleted_when_a_run_is_locked():
     path = make_run("a", 1)
     (path / "validated").mkdir()
     (path / "validated" / "5.safetensors").touch()
@@ -480,7 +425,7 @@ def test_partial_files_of_killed_processes_are_deleted_when_a_run_is_locked() ->
         assert files == {".lock", "config.yaml", "validated/5.safetensors"}
 
 
-def test_locking_a_run_keeps_the_partial_output_of_another_process() -> None:
+def test_locking_a_run_keeps_the_partial_output_of_another_process():
     path = make_run("a", 1)
     with replacing(path / "translations.txt") as partial:  # as `nmt translate --output` does
         partial.write_text("Hallo!")
@@ -492,45 +437,40 @@ def test_locking_a_run_keeps_the_partial_output_of_another_process() -> None:
 # --------------------------------------------------------------------------------------- metrics
 
 
-def test_metrics_are_written_and_read_unchanged() -> None:
+def test_metrics_are_written_and_read_unchanged():
     run = RunFolder(Path())
-    run.write_metrics(LINES)
-    assert run.read_metrics() == LINES
-    run.write_metrics(LINES[:1])
-    assert run.read_metrics() == LINES[:1]
-    run.write_metrics([])
-    assert run.read_metrics() == []
+    for lines in (LINES, LINES[:1], []):
+        run.write_metrics(lines)
+        assert run.read_metrics() == lines
 
 
-def test_metrics_of_other_versions_can_be_read() -> None:
+def test_metrics_of_other_versions_can_be_read():
     run = RunFolder(Path())
     run.write_config(Config())
     stored = [{"update": 3, "comet": [1, "new"]}, {"update": 4, "bleu": 9.5}, {"update": 5}]
-    text = "".join(json.dumps(line) + "\n" for line in stored)
-    run.metrics.write_text(text)
+    run.metrics.write_text("".join(json.dumps(line) + "\n" for line in stored))
     lines = run.read_metrics()
     assert [(line["epoch"], line["samples"]) for line in lines] == [(0, [])] * 3
     assert math.isnan(lines[0]["loss"])
-    best = run.best_validation(lines)
-    assert best
-    assert best["update"] == 4
+    assert run.best_validation(lines)["update"] == 4
     run.write_metrics(lines)
     written = [json.loads(line) for line in run.metrics.read_text().splitlines()]
     assert written == [{"epoch": 0, "samples": []} | line for line in stored]
+
+
+def changed(**fields: object) -> bytes:
+    return json.dumps(LINES[0] | fields).encode() + b"\n"
 
 
 @pytest.mark.parametrize(
     "line",
     [
         *(b'{"update": 3, "lo', b"\xff\n", b"\n", b"{}\n", b"[]\n", b"7\n", b"[" * 100_000 + b"\n"),
-        *(b'{"update": "3"}\n', b'{"update": 3, "epoch": 1.5}\n'),
-        json.dumps({"update": 3, "epoch": 1, **NUMBERS, "samples": [1]}).encode() + b"\n",
-        json.dumps(LINES[0] | {"bleu": 10**400}).encode() + b"\n",
-        json.dumps(LINES[0] | {"update": 10**400}).encode() + b"\n",
-        json.dumps(LINES[0] | {"loss": float("nan")}).encode() + b"\n",
+        *(b'{"update": "3"}\n', b'{"update": 3, "epoch": 1.5}\n', changed(samples=[1])),
+        *(changed(bleu=10**400), changed(update=10**400), changed(loss=float("nan"))),
     ],
 )
-def test_damaged_metrics_are_refused_in_one_line(line: bytes) -> None:
+def test_damaged_metrics_are_refused_in_one_line(line):
     run = RunFolder(Path())
     run.write_metrics(LINES)
     run.metrics.write_bytes(run.metrics.read_bytes() + line)
@@ -539,19 +479,17 @@ def test_damaged_metrics_are_refused_in_one_line(line: bytes) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_a_run_records_the_configuration_and_overrides_of_its_start_and_resumption(
-    tmp_path: Path,
-) -> None:
-    (tmp_path / "mine.yaml").write_text("training: {seed: 3}\n")
-    run = RunFolder(tmp_path / "run")
+def test_a_run_records_the_configuration_and_overrides_of_its_start_and_resumption():
+    Path("mine.yaml").write_text("training: {seed: 3}\n")
+    run = RunFolder(Path("run"))
     run.path.mkdir()
-    run.write_config(load_config(tmp_path / "mine.yaml", ["training.epochs=2", "model.heads=2"]))
+    run.write_config(load_config("mine.yaml", ["training.epochs=2", "model.heads=2"]))
     resumed = load_config(run.path / "config.yaml", ["training.epochs=5"])
-    assert resumed == load_config(tmp_path / "mine.yaml", ["training.epochs=5", "model.heads=2"])
+    assert resumed == load_config("mine.yaml", ["training.epochs=5", "model.heads=2"])
     assert run.config.training.epochs == 2
     run.write_config(resumed)
     assert run.config == resumed
-    assert run.origin.file == str(tmp_path / "mine.yaml")
+    assert run.origin.file == "mine.yaml"
     assert run.origin.overrides == ("training.epochs=5", "model.heads=2")
 
 
@@ -567,95 +505,52 @@ def test_a_run_records_the_configuration_and_overrides_of_its_start_and_resumpti
     ],
 )
 def test_limit_while_learning_names_the_limit_only_if_the_loss_still_fell(
-    losses: list[float], schedule: str, field: str, tmp_path: Path
-) -> None:
-    run = RunFolder(tmp_path)
-    changes = [f"training.max_updates={len(losses) or 1}", f"training.schedule={schedule}"]
-    run.write_config(load_config("sample.yaml", changes))
-    lines = [
-        {**VALIDATION, "update": number, "loss": loss} for number, loss in enumerate(losses, 1)
-    ]
-    run.write_metrics(lines)  # type: ignore[arg-type]
-    assert run.limit_while_learning() == field
+    losses, schedule, field, tmp_path
+):
+    changes = [f"max_updates={len(losses) or 1}", f"schedule={schedule}"]
+    lines = ({"loss": loss} for loss in losses)
+    assert limit_while_learning(tmp_path, changes, *lines) == field
 
 
 @pytest.mark.parametrize(
     ("epoch", "bleu", "field"), [(4, 8.0, "training.epochs"), (2, 8.0, ""), (4, 9.0, "")]
 )
-def test_a_run_that_target_bleu_ended_has_no_limit_to_raise(
-    epoch: int, bleu: float, field: str, tmp_path: Path
-) -> None:
-    run = RunFolder(tmp_path)
-    changes = ["training.epochs=4", "training.max_updates=null", "training.schedule=constant"]
-    changes.append("training.target_bleu=9")
-    run.write_config(load_config("sample.yaml", changes))
-    lines = [
-        {**VALIDATION, "update": n, "epoch": n * epoch // 2, "loss": 4 - n, "bleu": bleu}
-        for n in (1, 2)
-    ]
-    run.write_metrics(lines)  # type: ignore[arg-type]
-    assert run.limit_while_learning() == field
+def test_a_run_that_target_bleu_ended_has_no_limit_to_raise(epoch, bleu, field, tmp_path):
+    changes = ["epochs=4", "max_updates=null", "schedule=constant", "target_bleu=9"]
+    lines = ({"epoch": n * epoch // 2, "loss": 4 - n, "bleu": bleu} for n in (1, 2))
+    assert limit_while_learning(tmp_path, changes, *lines) == field
 
 
 @pytest.mark.parametrize(
     ("settings", "field"),
     [
         ([], "training.max_updates"),
-        (["training.patience=2"], "training.max_updates"),  # waits for minima of the loss
-        (["training.target_bleu=7"], ""),
+        (["patience=2"], "training.max_updates"),  # waits for minima of the loss
+        (["target_bleu=7"], ""),
     ],
 )
 def test_a_run_that_has_met_its_goal_at_the_last_update_has_no_limit_to_raise(
-    settings: list[str], field: str, tmp_path: Path
-) -> None:
-    run = RunFolder(tmp_path)
-    changes = ["training.max_updates=3", "training.schedule=constant", "training.best=bleu"]
-    run.write_config(load_config("sample.yaml", [*changes, *settings]))
-    lines = [
-        {**VALIDATION, "update": n, "loss": 4 - n, "bleu": bleu}
-        for n, bleu in enumerate([8.0, 7.0, 7.0], 1)
-    ]
-    run.write_metrics(lines)  # type: ignore[arg-type]
-    assert run.limit_while_learning() == field
+    settings, field, tmp_path
+):
+    changes = ["max_updates=3", "schedule=constant", "best=bleu", *settings]
+    lines = ({"loss": 3 - n, "bleu": bleu} for n, bleu in enumerate([8.0, 7.0, 7.0]))
+    assert limit_while_learning(tmp_path, changes, *lines) == field
 
 
 @pytest.mark.parametrize(
     ("losses", "field"),
     [([3.0, 2.99, 2.98], "training.patience"), ([3.0, 2.98, 2.99], ""), ([3.0, 3.1, 3.2], "")],
 )
-def test_patience_that_ended_training_is_named_if_the_loss_still_fell(
-    losses: list[float], field: str, tmp_path: Path
-) -> None:
-    run = RunFolder(tmp_path)
-    changes = ["training.max_updates=null", "training.patience=2", "training.best=bleu"]
-    run.write_config(load_config("sample.yaml", changes))
-    lines = [
-        {**VALIDATION, "update": n, "loss": loss, "bleu": 9.0 - n}
-        for n, loss in enumerate(losses, 1)
-    ]
-    run.write_metrics(lines)  # type: ignore[arg-type]
-    assert run.limit_while_learning() == field
+def test_patience_that_ended_training_is_named_if_the_loss_still_fell(losses, field, tmp_path):
+    changes = ["max_updates=null", "patience=2", "best=bleu"]
+    lines = ({"loss": loss, "bleu": 8.0 - n} for n, loss in enumerate(losses))
+    assert limit_while_learning(tmp_path, changes, *lines) == field
 
 
-def test_chrf_selects_weights_where_bleu_cannot_score_the_language(tmp_path: Path) -> None:
+def test_chrf_selects_weights_where_bleu_cannot_score_the_language(tmp_path):
     run = RunFolder(tmp_path)
     run.write_config(Config())
     lines = [{**VALIDATION, "update": n, "bleu": 9.0 - n, "chrf": 20.0 + n} for n in (1, 2)]
-    run.write_metrics(lines)  # type: ignore[arg-type]
+    run.write_metrics(lines)
     best = run.best_validation(run.read_metrics())
-    assert best
     assert (best["update"], score_of(best)) == (2, "chrF 22.00")
-
-
-VALIDATION = {
-    "update": 1,
-    "epoch": 1,
-    "minutes": 1.0,
-    "learning_rate": 1e-3,
-    "train_loss": 5.0,
-    "loss": 4.0,
-    "perplexity": 54.5,
-    "accuracy": 0.25,
-    "bleu": 1.0,
-    "samples": [],
-}

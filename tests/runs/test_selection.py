@@ -90,7 +90,7 @@ def by_selection(curve: Curve) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("name", CURVES)
-def test_the_weights_selected_are_better_or_as_good(name: str) -> None:
+def test_the_weights_selected_are_better_or_as_good(name):
     curve = CURVES[name]
     assert by_highest_bleu(curve) == curve.former
     assert by_selection(curve) == curve.now
@@ -101,14 +101,14 @@ def test_the_weights_selected_are_better_or_as_good(name: str) -> None:
     assert max(now, 1) >= max(former, 1) - noise(curve.pairs)
 
 
-def test_the_loss_alone_decides_if_it_is_the_measure() -> None:
+def test_the_loss_alone_decides_if_it_is_the_measure():
     found = Selection()
     for update, loss in enumerate([3.0, 2.0, 1.999, 2.5], 1):
         found.add(update, loss, None, 100)
     assert (found.best, found.best_update, found.stale) == (-1.999, 3, 1)
 
 
-def test_without_the_number_of_pairs_any_higher_bleu_is_better() -> None:
+def test_without_the_number_of_pairs_any_higher_bleu_is_better():
     """Runs of earlier versions did not record it."""
     found = Selection()
     for update, (bleu, loss) in enumerate([(5.0, 2.0), (5.01, 3.0), (4.99, 1.99)], 1):
@@ -116,14 +116,14 @@ def test_without_the_number_of_pairs_any_higher_bleu_is_better() -> None:
     assert found.best_update == 2
 
 
-def test_small_declines_of_bleu_do_not_add_up() -> None:
+def test_small_declines_of_bleu_do_not_add_up():
     found = Selection()
     for update in range(20):
         found.add(update, 2 - update / 1000, 30 - update / 10, 1000)
     assert found.best == pytest.approx(30 - 0.3)
 
 
-def test_a_loss_that_falls_slowly_sets_a_clear_minimum_in_the_end() -> None:
+def test_a_loss_that_falls_slowly_sets_a_clear_minimum_in_the_end():
     found = Selection()
     stale = []
     for update in range(6):  # BLEU has fallen clearly, so that no weights are better

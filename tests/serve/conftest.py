@@ -4,6 +4,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,9 +35,12 @@ def make_client(served: ServedRun) -> Iterator[Callable[..., TestClient]]:
     with ExitStack() as running:
 
         def make(
-            *runs: ServedRun, limits: Limits | None = None, access: Access | None = None
+            *runs: ServedRun,
+            limits: Limits | None = None,
+            access: Access | None = None,
+            runs_folder: Path | None = None,
         ) -> TestClient:
-            service = Service(runs or (served,), limits, access)
+            service = Service(runs or (served,), limits, access, runs_folder)
             client = TestClient(make_app(service), base_url="http://localhost:5000")
             return running.enter_context(client)
 
@@ -43,11 +48,12 @@ def make_client(served: ServedRun) -> Iterator[Callable[..., TestClient]]:
 
 
 @pytest.fixture
-def start_server() -> Iterator[Callable[[Service], str]]:
+def start_server(served: ServedRun) -> Iterator[Callable[..., str]]:
     """Return a function that serves on a free port and returns the address."""
     with ExitStack() as running:
 
-        def start(service: Service) -> str:
+        def start(service: Service | None = None, **options: Any) -> str:
+            service = service or Service([served], **options)
             listener = bind("127.0.0.1", 0)
             server = make_server(make_app(service), service.limits.seconds)
             thread = threading.Thread(target=server.run, args=([listener],))

@@ -10,16 +10,15 @@ from starlette.testclient import TestClient
 
 from nmt.serve import glossaries
 from nmt.serve.limits import Limits
-from nmt.serve.served_run import ServedRun
-from nmt.serve.service import Access, Service
+from nmt.serve.service import Access
 
 SENTENCE, GERMAN = "Anna sings today.", "Anna singt heute."
 TO_GERMAN = {"source_lang": "EN", "target_lang": "DE"}
 
 
 @pytest.fixture
-def api(start_server: Callable[[Service], str], served: ServedRun) -> deepl.DeepLClient:
-    address = start_server(Service([served], access=Access(keys=["secret"])))
+def api(start_server: Callable[..., str]) -> deepl.DeepLClient:
+    address = start_server(access=Access(keys=["secret"]))
     deepl.http_client.max_network_retries = 0
     return deepl.DeepLClient("secret", server_url=address)
 
@@ -78,26 +77,23 @@ def test_the_official_client_manages_glossaries(api: deepl.DeepLClient) -> None:
 
 
 def test_the_official_client_understands_the_errors(api: deepl.DeepLClient) -> None:
-    with pytest.raises(deepl.DeepLException, match="fr is not"):
-        api.translate_text(SENTENCE, target_lang="FR")
+    for named, text, options in (
+        ("fr is not", SENTENCE, {"target_lang": "FR"}),
+        ("glossary none", SENTENCE, {"glossary": "none"}),
+        ("formality", SENTENCE, {"formality": "more"}),
+        ("limit", "x" * 200_000, {}),
+    ):
+        with pytest.raises(deepl.DeepLException, match=named):
+            api.translate_text(text, **TO_GERMAN | options)
     with pytest.raises(deepl.GlossaryNotFoundException):
         api.get_glossary("none")
-    with pytest.raises(deepl.DeepLException, match="glossary none"):
-        api.translate_text(SENTENCE, glossary="none", **TO_GERMAN)
-    with pytest.raises(deepl.DeepLException, match="formality"):
-        api.translate_text(SENTENCE, formality="more", **TO_GERMAN)
-    with pytest.raises(deepl.DeepLException, match="limit"):
-        api.translate_text("x" * 200_000, **TO_GERMAN)
     guess = deepl.DeepLClient("guess", server_url=api.server_url)
     with pytest.raises(deepl.AuthorizationException):
         guess.translate_text(SENTENCE, **TO_GERMAN)
 
 
-def test_the_official_client_names_the_limit_of_documents(
-    start_server: Callable[[Service], str], served: ServedRun
-) -> None:
-    address = start_server(Service([served], Limits(body=1000)))
-    api = deepl.DeepLClient("any", server_url=address)
+def test_the_official_client_names_the_limit_of_documents(start_server: Callable[..., str]) -> None:
+    api = deepl.DeepLClient("any", server_url=start_server(limits=Limits(body=1000)))
     with pytest.raises(deepl.DeepLException, match="larger than 1000 bytes"):
         api.translate_document_upload("x" * 2000, filename="a.txt", **TO_GERMAN)
 

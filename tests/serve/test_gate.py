@@ -1,6 +1,6 @@
 """Requests that are refused before translation, and the headers of every response."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from starlette.testclient import TestClient
@@ -10,6 +10,7 @@ from nmt.serve.limits import Limits
 from nmt.serve.served_run import ServedRun
 from nmt.serve.service import Access, Service
 
+MakeClient = Callable[..., TestClient]
 REQUEST = {"q": "Anna sings today.", "source": "en", "target": "de"}
 GERMAN = {"translatedText": "Anna singt heute."}
 
@@ -20,53 +21,38 @@ def test_requests_to_localhost_are_accepted(client: TestClient, host: str) -> No
 
 
 @pytest.mark.parametrize("allowed", ["NMT.example", "nmt.example:8080"])
-def test_an_allowed_host_is_accepted_with_any_port(
-    make_client: Callable[..., TestClient], allowed: str
-) -> None:
+def test_an_allowed_host_is_accepted_with_any_port(make_client: MakeClient, allowed: str) -> None:
     client = make_client(access=Access(hosts=[allowed]))
     for host in ("nmt.example", "nmt.example:8080"):
         assert client.get("/health", headers={"Host": host}).status_code == 200
 
 
-def test_only_allowed_origins_are_accepted(
-    client: TestClient, make_client: Callable[..., TestClient]
-) -> None:
-    other = {"Origin": "https://other.example"}
-    own = {"Origin": "http://localhost:5000"}
+def test_only_allowed_origins_are_accepted(client: TestClient, make_client: MakeClient) -> None:
+    own, other = ({"Origin": site} for site in ("http://localhost:5000", "https://other.example"))
     answer = client.post("/translate", json=REQUEST, headers=own)
     assert answer.json() == GERMAN
     assert "access-control-allow-origin" not in answer.headers
     open_to = make_client(access=Access(origins=["https://other.example"]))
     answer = open_to.post("/translate", json=REQUEST, headers=other)
     assert answer.headers["access-control-allow-origin"] == "https://other.example"
-    asked = {
-        "Access-Control-Request-Method": "POST",
-        "Access-Control-Request-Headers": "authorization,content-type",
-    }
-    assert open_to.options("/translate", headers=other | asked).status_code == 200
+    asked = {"Method": "POST", "Headers": "authorization,content-type"}
+    headers = other | {f"Access-Control-Request-{name}": value for name, value in asked.items()}
+    assert open_to.options("/translate", headers=headers).status_code == 200
     assert open_to.post("/translate", json=REQUEST, headers={"Origin": "null"}).status_code == 400
 
 
-def test_large_bodies_are_refused_with_and_without_content_length(
-    make_client: Callable[..., TestClient],
-) -> None:
+def test_large_bodies_are_refused_with_and_without_content_length(make_client: MakeClient) -> None:
     client = make_client(limits=Limits(body=1000))
     content = b'{"q": "' + b"x" * 2000 + b'"}'
     kind = {"Content-Type": "application/json"}
-
-    def chunks() -> Iterator[bytes]:
-        for start in range(0, len(content), 100):
-            yield content[start : start + 100]
-
-    for sent in (content, chunks()):
+    chunks = (content[start : start + 100] for start in range(0, len(content), 100))
+    for sent in (content, chunks):
         answer = client.post("/translate", content=sent, headers=kind)
         assert answer.status_code == 413
         assert answer.json() == {"error": "Invalid request: larger than 1000 bytes"}
 
 
-def test_keys_are_accepted_in_the_body_or_the_header(
-    make_client: Callable[..., TestClient],
-) -> None:
+def test_keys_are_accepted_in_the_body_or_the_header(make_client: MakeClient) -> None:
     client = make_client(access=Access(keys=["one", "zwölf"]))
     for wrong in (REQUEST, {**REQUEST, "api_key": ""}, {**REQUEST, "api_key": "On"}):
         answer = client.post("/translate", json=wrong)
@@ -85,38 +71,26 @@ def test_keys_are_accepted_in_the_body_or_the_header(
 def test_forms_in_odd_character_sets_are_refused(
     client: TestClient, charset: str, path: str
 ) -> None:
-    fields = {
-        "q": r"\ud800\xff",
-        "source": "en",
-        "target": "de",
-        'file"; filename="\\ud800.txt': "x",
-    }
+    fields = {**REQUEST, "q": r"\ud800\xff", 'file"; filename="\\ud800.txt': "x"}
     parts = [
         f'--x\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
         for name, value in fields.items()
     ]
-    answer = client.post(
-        path,
-        content="".join([*parts, "--x--\r\n"]).encode("latin-1"),
-        headers={"Content-Type": f"multipart/form-data; boundary=x; charset={charset}"},
-    )
-    assert (answer.status_code, answer.json()) == (
-        400, {"error": "Invalid request: the form cannot be decoded; send UTF-8"},
-    )  # fmt: skip
+    content = "".join([*parts, "--x--\r\n"]).encode("latin-1")
+    kind = {"Content-Type": f"multipart/form-data; boundary=x; charset={charset}"}
+    answer = client.post(path, content=content, headers=kind)
+    assert answer.status_code == 400
+    assert answer.json() == {"error": "Invalid request: the form cannot be decoded; send UTF-8"}
 
 
-def test_guessing_keys_is_rate_limited_and_valid_keys_are_not(
-    make_client: Callable[..., TestClient],
-) -> None:
+def test_guessing_keys_is_rate_limited_and_valid_keys_are_not(make_client: MakeClient) -> None:
     client = make_client(limits=Limits(per_minute=3), access=Access(keys=["right"]))
     guesses = [client.post("/translate", json={**REQUEST, "api_key": str(i)}) for i in range(5)]
     assert [guess.status_code for guess in guesses] == [403, 403, 403, 429, 429]
     assert client.post("/translate", json={**REQUEST, "api_key": "right"}).status_code == 200
 
 
-def test_too_many_requests_get_retry_after(
-    make_client: Callable[..., TestClient],
-) -> None:
+def test_too_many_requests_get_retry_after(make_client: MakeClient) -> None:
     client = make_client(limits=Limits(per_minute=2))
     answers = [client.post("/translate", json=REQUEST) for _ in range(3)]
     assert [answer.status_code for answer in answers] == [200, 200, 429]
@@ -124,9 +98,7 @@ def test_too_many_requests_get_retry_after(
     assert client.get("/health").status_code == 200
 
 
-def test_a_translation_that_takes_too_long_is_aborted(
-    make_client: Callable[..., TestClient],
-) -> None:
+def test_a_translation_that_takes_too_long_is_aborted(make_client: MakeClient) -> None:
     client = make_client(limits=Limits(seconds=0.001))
     many = ["Anna sings today."] * 500
     for path, body in (

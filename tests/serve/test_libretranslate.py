@@ -12,25 +12,23 @@ import docx
 import pytest
 from libretranslatepy import LibreTranslateAPI
 from starlette.testclient import TestClient
-from typer.testing import CliRunner
 
-from nmt.cli.app import app
 from nmt.cli.writing import in_one_line
 from nmt.runs.folder import RunFolder
 from nmt.serve import operations
 from nmt.serve.served_run import ServedRun
-from nmt.serve.service import Access, Service
+from nmt.serve.service import Access
 from nmt.serve.translating import TextTranslator
+from tests.cli.command_line import nmt, text
 
+MakeClient = Callable[..., TestClient]
 PAIR = {"source": "en", "target": "de"}
 SENTENCE, GERMAN = "Anna sings today.", "Anna singt heute."
 BEN, BEN_GERMAN = "Ben reads often.", "Ben liest oft."
 
 
-def test_a_third_party_client_works_unchanged(
-    start_server: Callable[[Service], str], served: ServedRun
-) -> None:
-    address = start_server(Service([served], access=Access(keys=["secret"])))
+def test_a_third_party_client_works_unchanged(start_server: Callable[..., str]) -> None:
+    address = start_server(access=Access(keys=["secret"]))
     api = LibreTranslateAPI(address, api_key="secret")
     assert api.translate(SENTENCE, "en", "de") == GERMAN
     assert api.detect("Ben singt heute.")[0]["language"] == "de"
@@ -58,35 +56,26 @@ def test_responses_equal_the_output_of_nmt_translate(
 ) -> None:
     file = tmp_path / "texts.en"
     file.write_text("".join(text + "\n" for text in ODD_TEXTS), encoding="utf-8", newline="\n")
-    command = [
-        "translate",
-        "--run",
-        str(served.folder.path),
-        "--engine",
-        "pytorch",
-        "-i",
-        str(file),
-    ]
-    expected = CliRunner().invoke(app, command).stdout.split("\n")[:-1]
-    one_by_one = [client.post("/translate", json={"q": text, **PAIR}) for text in ODD_TEXTS]
+    command = ["translate", "--run", served.folder.path, "--engine", "pytorch", "-i", file]
+    expected = text(nmt(*command).stdout).split("\n")[:-1]
+
+    def translated(text: object) -> Any:
+        return client.post("/translate", json={"q": text, **PAIR}).json()["translatedText"]
+
+    texts = client.post("/v1/translate", json={"text": ODD_TEXTS}).json()["texts"]
     answers = {
-        "one by one": [answer.json()["translatedText"] for answer in one_by_one],
-        "a list": client.post("/translate", json={"q": ODD_TEXTS, **PAIR}).json()["translatedText"],
-        "all lines of one text": client.post("/translate", json={"q": "\n".join(ODD_TEXTS), **PAIR})
-        .json()["translatedText"]
-        .split("\n"),
-        "v1": [
-            text["translation"]
-            for text in client.post("/v1/translate", json={"text": ODD_TEXTS}).json()["texts"]
-        ],
+        "one by one": [translated(text) for text in ODD_TEXTS],
+        "a list": translated(ODD_TEXTS),
+        "all lines of one text": translated("\n".join(ODD_TEXTS)).split("\n"),
+        "v1": [text["translation"] for text in texts],
     }
     for name, found in answers.items():
-        for text, translation, line in zip(ODD_TEXTS, found, expected, strict=True):
+        for given, translation, line in zip(ODD_TEXTS, found, expected, strict=True):
             # The server keeps white space: `nmt translate` removes it around a text, and writes
             # spaces for tabs and line separators inside it.
-            before = text[: len(text) - len(text.lstrip())] if text.strip() else text
-            after = text[len(text.rstrip()) :] if text.strip() else ""
-            assert in_one_line(translation) == in_one_line(before + line + after), (name, text)
+            words = given.strip()
+            before, _, after = given.partition(words) if words else (given, "", "")
+            assert in_one_line(translation) == in_one_line(before + line + after), (name, given)
 
 
 REQUEST = {"q": SENTENCE, **PAIR}
@@ -134,9 +123,9 @@ def test_alternatives_differ_from_the_best(client: TestClient) -> None:
 
 
 def test_auto_selects_the_source_language_of_the_runs(client: TestClient) -> None:
-    answer = client.post("/translate", json={"q": SENTENCE, "source": "auto", "target": "de"})
-    assert answer.json()["translatedText"] == GERMAN
-    assert answer.json()["detectedLanguage"] == {"confidence": 100.0, "language": "en"}
+    answer = client.post("/translate", json=REQUEST | {"source": "auto"}).json()
+    assert answer["translatedText"] == GERMAN
+    assert answer["detectedLanguage"] == {"confidence": 100.0, "language": "en"}
 
 
 @pytest.fixture
@@ -150,7 +139,7 @@ def without_sentences(served: ServedRun, tmp_path: Path) -> ServedRun:
 
 @pytest.fixture
 def both_ways(
-    make_client: Callable[..., TestClient], served: ServedRun, without_sentences: ServedRun
+    make_client: MakeClient, served: ServedRun, without_sentences: ServedRun
 ) -> TestClient:
     """A server with a second run that claims to translate from German to English."""
     without_sentences.source, without_sentences.target = "de", "en"
@@ -194,11 +183,10 @@ def test_the_language_of_a_document_is_that_of_its_text(both_ways: TestClient) -
 
 
 def test_languages_are_detected_without_the_sentences_of_a_run(
-    make_client: Callable[..., TestClient], without_sentences: ServedRun
+    make_client: MakeClient, without_sentences: ServedRun
 ) -> None:
-    client = make_client(without_sentences)
-    request = {"q": SENTENCE, "source": "auto", "target": "de"}
-    assert client.post("/translate", json=request).json()["translatedText"] == GERMAN
+    answer = make_client(without_sentences).post("/translate", json=REQUEST | {"source": "auto"})
+    assert answer.json()["translatedText"] == GERMAN
 
 
 def test_detect_languages_health_and_settings_are_supported(client: TestClient) -> None:
@@ -216,15 +204,17 @@ def test_detect_languages_health_and_settings_are_supported(client: TestClient) 
     assert ".docx" in settings["supportedFilesFormat"]
 
 
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+
+
 @pytest.mark.parametrize("form", ["q=ö", "q=%C3%B6", "q=o&q=%C3%B6"])
 def test_forms_are_utf8_with_or_without_percent_encoding(
     client: TestClient, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
     texts: list[str] = []
     monkeypatch.setattr(TextTranslator, "require_length", lambda self, given: texts.extend(given))
-    headers = {"Content-Type": "application/x-www-form-urlencoded"}
     content = f"{form}&source=en&target=de".encode()
-    assert client.post("/translate", content=content, headers=headers).status_code == 200
+    assert client.post("/translate", content=content, headers=FORM).status_code == 200
     assert texts[-1] == "ö"
 
 
@@ -234,8 +224,7 @@ def test_a_form_with_thousands_of_fields_is_refused_without_parsing(
     # Parsing millions of fields would take seconds, in which nobody else is served.
     parsed: list[str] = []
     monkeypatch.setattr(operations, "parse_qsl", lambda form, **how: parsed.append(form) or [])
-    headers = {"Content-Type": "application/x-www-form-urlencoded"}
-    answer = client.post("/translate", content=b"q=x&" * 1001, headers=headers)
+    answer = client.post("/translate", content=b"q=x&" * 1001, headers=FORM)
     assert answer.json() == {"error": "Invalid request: more than 1000 fields"}
     assert parsed == [""]  # the query
 

@@ -32,7 +32,7 @@ from playwright.sync_api import (
 )
 
 from nmt.config.config import Config
-from nmt.config.yaml_files import dump_config, parse_config
+from nmt.config.yaml_files import dump_config
 from nmt.decoding.loading import load_translator
 from nmt.runs.folder import RunFolder
 from nmt.serve.app import make_app
@@ -58,7 +58,7 @@ WAIT = 60_000  # milliseconds; the machine may be busy
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+def run(tmp_path_factory: pytest.TempPathFactory, toy_config: Callable[..., Config]) -> RunFolder:
     """A run trained on sentences about what people like to do."""
     root = tmp_path_factory.mktemp("page")
     pairs = [
@@ -68,26 +68,17 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
         for time_, german_time in TIMES.items()
     ]
     (root / "pairs.tsv").write_text("".join(pairs), encoding="utf-8")
-    tree = {
-        "data": {
-            "source": "tsv",
-            "path": str(root / "pairs.tsv"),
-            "validation_size": 16,
-            "test_size": 16,
-        },
-        "tokenizer": {"vocabulary_size": 140, "byte_fallback": False},
-        "model": {"d_model": 64, "heads": 4, "d_ff": 128, "encoder_layers": 1, "decoder_layers": 1},
-        "training": {
-            "epochs": 60,
-            "batch_tokens": 512,
-            "learning_rate": 5e-3,
-            "warmup_updates": 20,
-            "validate_updates": 100,
-        },
-    }
+    training = {"epochs": 60, "batch_tokens": 512, "learning_rate": 5e-3, "warmup_updates": 20}
+    config = toy_config(
+        data={"path": str(root / "pairs.tsv")},
+        tokenizer={"vocabulary_size": 140},
+        model={"d_model": 64, "heads": 4, "d_ff": 128},
+        training=training | {"validate_updates": 100},
+        decoding={"beam_size": 4},
+    )
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
-        return RunFolder(train(parse_config(tree, "page"), root / "runs" / "likes").path)
+        return RunFolder(train(config, root / "runs" / "likes").path)
 
 
 @dataclass
@@ -138,8 +129,8 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    with browser.new_context(reduced_motion="reduce") as context:
+def context(browser: Browser, server: Running) -> Iterator[BrowserContext]:
+    with browser.new_context(base_url=server.address, reduced_motion="reduce") as context:
         context.set_default_timeout(WAIT)
         expect.set_options(timeout=WAIT)
         yield context
@@ -155,14 +146,38 @@ def page(context: BrowserContext) -> Iterator[Page]:
     assert not errors
 
 
-def type_sentence(page: Page, server: Running, sentence: str = SENTENCE) -> None:
-    page.goto(f"{server.address}/")
-    page.get_by_label("Text to translate").fill(sentence)
+def translate(page: Page, text: str = SENTENCE, server: str = "") -> None:
+    page.goto(f"{server}/")
+    page.get_by_label("Text to translate").fill(text)
+
+
+def inspect(page: Page, text: str = SENTENCE, server: str = "") -> None:
+    translate(page, text, server)
     page.wait_for_selector("#inside svg")
 
 
-def test_a_translation_appears_while_typing(page: Page, server: Running) -> None:
-    page.goto(f"{server.address}/")
+def posted(page: Page) -> list[Any]:
+    """Return a list to which each request for a translation will be appended."""
+    bodies: list[Any] = []
+    page.on("request", lambda r: bodies.append(r.post_data_json) if r.method == "POST" else None)
+    return bodies
+
+
+def on_inspection(page: Page, act: Callable[[Route], object]) -> None:
+    """Act on requests for an inspection instead of answering them."""
+
+    def answer(route: Route) -> None:
+        act(route) if route.request.post_data_json.get("attention") else route.fallback()
+
+    page.route("**/v1/translate", answer)
+
+
+def slow_down(route: Route) -> None:
+    route.fulfill(status=429, json={"error": "Slowdown"})
+
+
+def test_a_translation_appears_while_typing(page: Page) -> None:
+    page.goto("/")
     page.get_by_label("Text to translate").press_sequentially(SENTENCE, delay=5)
     expect(page.locator("#output")).to_have_text(GERMAN)
     assert "text=Oscar" in page.url
@@ -170,27 +185,18 @@ def test_a_translation_appears_while_typing(page: Page, server: Running) -> None
     expect(page.locator("#output")).to_have_text(GERMAN)
 
 
-def test_the_translation_stays_when_its_inspection_arrives(page: Page, server: Running) -> None:
-    asked: list[Any] = []
-    page.on("request", lambda r: asked.append(r.post_data_json) if r.method == "POST" else None)
-    type_sentence(page, server)
+def test_the_translation_stays_when_its_inspection_arrives(page: Page) -> None:
+    asked = posted(page)
+    inspect(page)
     assert [body.get("attention", False) for body in asked] == [False, True]
     assert asked[0]["n_best"] == asked[1]["n_best"]  # a wider search may find another translation
 
 
-def test_the_inspection_does_not_replace_the_words(page: Page, server: Running) -> None:
+def test_the_inspection_does_not_replace_the_words(page: Page) -> None:
     """A screen reader would read the translation a second time."""
     held: list[Route] = []
-
-    def answer(route: Route) -> None:
-        if (route.request.post_data_json or {}).get("attention"):
-            held.append(route)
-        else:
-            route.continue_()
-
-    page.route("**/v1/translate", answer)
-    page.goto(f"{server.address}/")
-    page.get_by_label("Text to translate").fill(SENTENCE)
+    on_inspection(page, held.append)
+    translate(page)
     expect(page.locator("#output")).to_have_text(GERMAN)
     words = page.locator("#output .word")
     words.last.evaluate("word => { word.marked = true; }")
@@ -205,8 +211,8 @@ def test_the_inspection_does_not_replace_the_words(page: Page, server: Running) 
     expect(words.first).to_be_focused()
 
 
-def test_only_the_word_pointed_at_last_is_chosen(page: Page, server: Running) -> None:
-    type_sentence(page, server, f"{SENTENCE} {SENTENCE}")
+def test_only_the_word_pointed_at_last_is_chosen(page: Page) -> None:
+    inspect(page, f"{SENTENCE} {SENTENCE}")
     words = page.locator("#output .word")
     for number in (1, 0, words.count() - 2):
         words.nth(number).hover()
@@ -215,13 +221,9 @@ def test_only_the_word_pointed_at_last_is_chosen(page: Page, server: Running) ->
     expect(page.locator("#sentence")).to_have_value("1")
 
 
-def test_a_text_too_long_to_inspect_is_translated_without_alternatives(
-    page: Page, server: Running
-) -> None:
-    asked: list[Any] = []
-    page.on("request", lambda r: asked.append(r.post_data_json) if r.method == "POST" else None)
-    page.goto(f"{server.address}/")
-    page.get_by_label("Text to translate").fill(" ".join([SENTENCE] * 21))
+def test_a_text_too_long_to_inspect_is_translated_without_alternatives(page: Page) -> None:
+    asked = posted(page)
+    translate(page, " ".join([SENTENCE] * 21))
     expect(page.locator("#output")).to_have_text(" ".join([GERMAN] * 21))
     assert [body["n_best"] for body in asked] == [1]  # more take longer and are not shown
     expect(page.locator("#looked")).to_have_text(
@@ -231,16 +233,9 @@ def test_a_text_too_long_to_inspect_is_translated_without_alternatives(
     expect(page.locator("#beam output")).to_contain_text("up to 20 sentences can be inspected")
 
 
-def test_a_failed_inspection_is_reported(page: Page, server: Running) -> None:
-    def refuse(route: Route) -> None:
-        if route.request.post_data_json.get("attention"):
-            route.fulfill(status=429, json={"error": "Slowdown"})
-        else:
-            route.continue_()
-
-    page.route("**/v1/translate", refuse)
-    page.goto(f"{server.address}/")
-    page.get_by_label("Text to translate").fill(SENTENCE)
+def test_a_failed_inspection_is_reported(page: Page) -> None:
+    on_inspection(page, slow_down)
+    translate(page)
     expect(page.locator("#problem")).to_have_text("Slowdown")
     expect(page.locator("#looked")).to_have_text("Not available; see the message above.")
     page.unroute("**/v1/translate")
@@ -248,19 +243,19 @@ def test_a_failed_inspection_is_reported(page: Page, server: Running) -> None:
     expect(page.locator("#looked")).not_to_contain_text("Not available")
 
 
-def test_the_page_works_in_a_browser_that_blocks_storage(page: Page, server: Running) -> None:
+def test_the_page_works_in_a_browser_that_blocks_storage(page: Page) -> None:
     for area in ("localStorage", "sessionStorage"):
         page.add_init_script(
             f"Object.defineProperty(window, '{area}', {{get() {{ throw new Error('denied'); }}}})"
         )
-    type_sentence(page, server)
+    inspect(page)
     expect(page.locator("#output")).to_have_text(GERMAN)
 
 
 @pytest.mark.parametrize("view", ["translate", "compare"])
-def test_clearing_the_text_cancels_its_translation(page: Page, server: Running, view: str) -> None:
+def test_clearing_the_text_cancels_its_translation(page: Page, view: str) -> None:
     page.route("**/v1/translate", lambda route: None)  # no answer yet
-    page.goto(f"{server.address}/#/{view}")
+    page.goto(f"/#/{view}")
     text = page.get_by_label("Text to translate")
     with page.expect_request("**/v1/translate"):
         text.fill(SENTENCE)
@@ -271,24 +266,13 @@ def test_clearing_the_text_cancels_its_translation(page: Page, server: Running, 
         expect(output).to_have_class("output")  # not dimmed
 
 
-def test_an_error_stays_when_an_older_request_is_answered(page: Page, server: Running) -> None:
+def test_an_error_stays_when_an_older_request_is_answered(page: Page) -> None:
     held: list[Route] = []
-
-    def answer(route: Route) -> None:
-        body = route.request.post_data_json
-        if body.get("attention"):
-            held.append(route)
-        elif body["text"] == SENTENCE:
-            route.continue_()
-        else:
-            route.fulfill(status=429, json={"error": "Slowdown"})
-
-    page.route("**/v1/translate", answer)
-    page.goto(f"{server.address}/")
-    text = page.get_by_label("Text to translate")
-    text.fill(SENTENCE)
+    on_inspection(page, held.append)
+    translate(page)
     expect(page.locator("#output")).to_have_text(GERMAN)
-    text.fill("Anna likes to dance.")
+    page.route("**/v1/translate", slow_down)
+    page.get_by_label("Text to translate").fill("Anna likes to dance.")
     expect(page.locator("#problem")).to_have_text("Slowdown")
     for route in held:
         with suppress(Error):  # the page has cancelled it
@@ -298,8 +282,8 @@ def test_an_error_stays_when_an_older_request_is_answered(page: Page, server: Ru
     expect(page.get_by_role("button", name="Copy", exact=True)).to_be_disabled()
 
 
-def test_text_and_run_are_kept_while_another_view_is_shown(page: Page, server: Running) -> None:
-    page.goto(f"{server.address}/")
+def test_text_and_run_are_kept_while_another_view_is_shown(page: Page) -> None:
+    page.goto("/")
     page.locator("#run").select_option("again")
     page.get_by_label("Text to translate").fill(SENTENCE)
     expect(page.locator("#output")).to_have_text(GERMAN)
@@ -314,30 +298,27 @@ def test_text_and_run_are_kept_while_another_view_is_shown(page: Page, server: R
     expect(page.locator("#output")).to_have_text(GERMAN)
 
 
-def test_a_long_word_does_not_widen_the_page(page: Page, server: Running) -> None:
+def test_a_long_word_does_not_widen_the_page(page: Page) -> None:
     page.set_viewport_size({"width": 360, "height": 800})
-    page.goto(f"{server.address}/")
-    page.get_by_label("Text to translate").fill("x" * 200 + " Oscar")
+    translate(page, "x" * 200 + " Oscar")
     expect(page.locator("#options li").first).to_be_visible(timeout=WAIT)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
-def test_text_typed_before_leaving_the_view_does_not_change_the_address(
-    page: Page, server: Running
-) -> None:
-    page.goto(f"{server.address}/")
+def test_text_typed_before_leaving_the_view_does_not_change_the_address(page: Page) -> None:
+    page.goto("/")
     page.wait_for_selector("#run option", state="attached")
     page.get_by_label("Text to translate").fill(SENTENCE)
     page.get_by_role("link", name="Runs").click()
     expect(page.locator("#runs")).to_contain_text("likes")
     page.wait_for_timeout(500)  # longer than the pause in typing that starts a translation
-    assert page.url == f"{server.address}/#/runs"
+    expect(page).to_have_url("/#/runs")
 
 
-def test_the_view_chosen_last_is_shown(page: Page, server: Running) -> None:
+def test_the_view_chosen_last_is_shown(page: Page) -> None:
     held: list[Route] = []
     page.route("**/page/runs.js", lambda route: held.append(route))
-    page.goto(f"{server.address}/")
+    page.goto("/")
     with page.expect_request("**/page/runs.js"):
         page.get_by_role("link", name="Runs").click()
     page.get_by_role("link", name="Compare").click()
@@ -347,10 +328,10 @@ def test_the_view_chosen_last_is_shown(page: Page, server: Running) -> None:
     assert page.locator("h1").inner_text() == "Compare"
 
 
-def test_an_edited_text_does_not_change_what_is_inspected(page: Page, server: Running) -> None:
+def test_an_edited_text_does_not_change_what_is_inspected(page: Page) -> None:
     held: list[Route] = []
     page.route("**/v1/translate", lambda route: held.append(route), times=1)
-    page.goto(f"{server.address}/")
+    page.goto("/")
     text = page.get_by_label("Text to translate")
     with page.expect_request("**/v1/translate"):
         text.fill(SENTENCE)
@@ -362,13 +343,11 @@ def test_an_edited_text_does_not_change_what_is_inspected(page: Page, server: Ru
     expect(page.locator("#output")).to_have_text(GERMAN)
 
 
-def test_a_key_required_after_the_page_was_loaded_can_be_entered(
-    page: Page, server: Running
-) -> None:
+def test_a_key_required_after_the_page_was_loaded_can_be_entered(page: Page) -> None:
     """Meanwhile, the text that was typed is kept, although the address has another one."""
-    refusal = {"status": 403, "json": {"error": "Invalid API key"}}
-    page.route("**/v1/runs", lambda route: route.fulfill(**refusal))  # type: ignore[arg-type]
-    page.goto(f"{server.address}/#/translate?text=Hello")
+    refusal = {"error": "Invalid API key"}
+    page.route("**/v1/runs", lambda route: route.fulfill(status=403, json=refusal))
+    page.goto("/#/translate?text=Hello")
     expect(page.locator("#problem")).to_have_text("Invalid API key. Enter a key above.")
     page.get_by_label("Text to translate").fill(SENTENCE)
     page.unroute("**/v1/runs")
@@ -378,12 +357,10 @@ def test_a_key_required_after_the_page_was_loaded_can_be_entered(
     expect(page.get_by_label("Text to translate")).to_have_value(SENTENCE)
 
 
-def test_comparing_recovers_when_the_list_of_runs_could_not_be_loaded(
-    page: Page, server: Running
-) -> None:
-    busy = {"status": 503, "json": {"error": "Too busy"}}
-    page.route("**/v1/runs", lambda route: route.fulfill(**busy))  # type: ignore[arg-type]
-    page.goto(f"{server.address}/#/compare")
+def test_comparing_recovers_when_the_list_of_runs_could_not_be_loaded(page: Page) -> None:
+    busy = {"error": "Too busy"}
+    page.route("**/v1/runs", lambda route: route.fulfill(status=503, json=busy))
+    page.goto("/#/compare")
     expect(page.locator("#problem")).to_have_text("Too busy")
     page.unroute("**/v1/runs")
     page.get_by_label("Text to translate").fill(SENTENCE)
@@ -391,15 +368,15 @@ def test_comparing_recovers_when_the_list_of_runs_could_not_be_loaded(
     expect(page.locator("#problem")).to_be_hidden()
 
 
-def test_the_theme_applies_to_the_documentation(page: Page, server: Running) -> None:
-    page.goto(f"{server.address}/")
+def test_the_theme_applies_to_the_documentation(page: Page) -> None:
+    page.goto("/")
     page.locator("#theme").select_option("dark")
-    page.goto(f"{server.address}/docs")
+    page.goto("/docs")
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
 
 
-def test_labels_of_an_axis_differ(page: Page, server: Running) -> None:
-    page.goto(f"{server.address}/")
+def test_labels_of_an_axis_differ(page: Page) -> None:
+    page.goto("/")
     labels = page.evaluate(
         """async () => {
           const { plot } = await import("/page/plot.js");
@@ -412,8 +389,8 @@ def test_labels_of_an_axis_differ(page: Page, server: Running) -> None:
     assert labels[1] == "BLEU by update; last: a 31.1"
 
 
-def test_alternatives_have_scores(page: Page, server: Running) -> None:
-    type_sentence(page, server)
+def test_alternatives_have_scores(page: Page) -> None:
+    inspect(page)
     options = page.locator("#options li")
     expect(options).to_have_count(5)
     expect(options.first).to_contain_text(GERMAN)
@@ -421,15 +398,15 @@ def test_alternatives_have_scores(page: Page, server: Running) -> None:
     assert scores == sorted(scores, reverse=True)
 
 
-def test_programmiert_attends_most_to_code(page: Page, server: Running) -> None:
-    type_sentence(page, server)
+def test_programmiert_attends_most_to_code(page: Page) -> None:
+    inspect(page)
     page.locator("#output .word", has_text="programmiert").hover()
     expect(page.locator("#looked")).to_contain_text("“programmiert” looks at “code”")
     expect(page.locator("#inside svg text.chosen").first).to_have_text("code")
 
 
-def test_words_can_be_selected_with_the_keyboard(page: Page, server: Running) -> None:
-    type_sentence(page, server)
+def test_words_can_be_selected_with_the_keyboard(page: Page) -> None:
+    inspect(page)
     page.locator("#output .word").first.focus()
     page.keyboard.press("ArrowRight")
     expect(page.locator("#looked")).to_contain_text("“programmiert” looks at “code”")
@@ -439,15 +416,15 @@ def test_words_can_be_selected_with_the_keyboard(page: Page, server: Running) ->
     expect(page.locator("#looked")).to_contain_text("“Oscar” looks at")
 
 
-def test_selecting_a_head_changes_the_picture(page: Page, server: Running) -> None:
-    type_sentence(page, server)
+def test_selecting_a_head_changes_the_picture(page: Page) -> None:
+    inspect(page)
     average = page.locator("#inside .figures").inner_html()
     page.get_by_label("Head").select_option("0")
     assert page.locator("#inside .figures").inner_html() != average
 
 
-def test_the_beam_can_be_viewed_step_by_step(page: Page, server: Running) -> None:
-    type_sentence(page, server)
+def test_the_beam_can_be_viewed_step_by_step(page: Page) -> None:
+    inspect(page)
     page.locator("#beam summary").click()
     page.wait_for_selector("#beam tbody tr")
     page.get_by_label("Step").focus()
@@ -459,24 +436,20 @@ def test_the_beam_can_be_viewed_step_by_step(page: Page, server: Running) -> Non
     expect(page.locator("#beam tbody")).to_contain_text("lives")
 
 
-def test_text_is_never_interpreted_as_markup(page: Page, server: Running) -> None:
-    type_sentence(page, server, "<img src=x onerror=alert(1)> likes to code.")
+def test_text_is_never_interpreted_as_markup(page: Page) -> None:
+    inspect(page, "<img src=x onerror=alert(1)> likes to code.")
     assert page.locator("#main img").count() == 0
 
 
 def test_a_live_curve_grows_while_a_run_trains(
-    page: Page,
-    server: Running,
-    run: RunFolder,
-    toy_config: Callable[..., Config],
-    tmp_path: Path,
+    page: Page, run: RunFolder, toy_config: Callable[..., Config], tmp_path: Path
 ) -> None:
     config = tmp_path / "live.yaml"
     config.write_text(dump_config(toy_config(training={"epochs": 300, "validate_updates": 20})))
     live = run.path.parent / "live"
     command = [sys.executable, "-m", "nmt", "train", "--config", str(config), "--run", str(live)]
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
-    page.goto(f"{server.address}/#/runs")
+    page.goto("/#/runs")
     expect(page.locator("#runs")).to_contain_text("likes")
     training = subprocess.Popen(
         command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -492,10 +465,8 @@ def test_a_live_curve_grows_while_a_run_trains(
         training.wait()
 
 
-def test_the_training_loss_is_drawn_every_few_updates(
-    page: Page, server: Running, run: RunFolder
-) -> None:
-    page.goto(f"{server.address}/#/runs")
+def test_the_training_loss_is_drawn_every_few_updates(page: Page, run: RunFolder) -> None:
+    page.goto("/#/runs")
     shown = f"Plot {run.path.name}"
     page.get_by_label(shown, exact=True).check()
     for box in page.get_by_role("checkbox").all():
@@ -507,10 +478,10 @@ def test_the_training_loss_is_drawn_every_few_updates(
     assert len(re.findall("[ML]", dashed.get_attribute("d") or "")) == points
 
 
-def test_a_deleted_run_disappears(page: Page, server: Running, run: RunFolder) -> None:
+def test_a_deleted_run_disappears(page: Page, run: RunFolder) -> None:
     vanishing = run.path.parent / "vanishing"
     shutil.copytree(run.path, vanishing)
-    page.goto(f"{server.address}/#/runs")
+    page.goto("/#/runs")
     page.get_by_label("Plot vanishing").check()
     page.get_by_role("button", name="vanishing", exact=True).click()
     expect(page.locator("#about h2")).to_have_text("vanishing")
@@ -519,8 +490,8 @@ def test_a_deleted_run_disappears(page: Page, server: Running, run: RunFolder) -
     expect(page.locator("#about h2")).not_to_have_text("vanishing")
 
 
-def test_the_details_of_a_run_are_shown(page: Page, server: Running) -> None:
-    page.goto(f"{server.address}/#/runs")
+def test_the_details_of_a_run_are_shown(page: Page) -> None:
+    page.goto("/#/runs")
     page.get_by_role("button", name="likes", exact=True).click()
     about = page.locator("#about")
     expect(about).to_contain_text("likes to")
@@ -532,8 +503,8 @@ def test_the_details_of_a_run_are_shown(page: Page, server: Running) -> None:
     expect(page.locator("th[aria-sort=ascending]")).to_contain_text("BLEU")
 
 
-def test_two_runs_are_compared(page: Page, server: Running) -> None:
-    page.goto(f"{server.address}/#/compare")
+def test_two_runs_are_compared(page: Page) -> None:
+    page.goto("/#/compare")
     page.get_by_label("Text to translate").fill(SENTENCE)
     for output in page.locator(".output").all():
         expect(output).to_contain_text(GERMAN)
@@ -542,7 +513,7 @@ def test_two_runs_are_compared(page: Page, server: Running) -> None:
 
 
 def test_the_api_documentation_works_offline(page: Page, server: Running) -> None:
-    page.goto(f"{server.address}/docs")
+    page.goto("/docs")
     expect(page.locator("main")).to_contain_text("POST /v1/translate")
     expect(page.locator("h2").first).to_have_text("POST /translate")
     example = page.locator("pre").first
@@ -552,7 +523,7 @@ def test_the_api_documentation_works_offline(page: Page, server: Running) -> Non
 
 def test_a_stopped_server_is_reported(page: Page, run: RunFolder) -> None:
     with serving(run) as other:
-        type_sentence(page, other)
+        inspect(page, server=other.address)
         other.stop()
         page.get_by_label("Text to translate").fill("Anna likes to read.")
         expect(page.get_by_role("alert")).to_contain_text("The server does not answer")
@@ -561,7 +532,7 @@ def test_a_stopped_server_is_reported(page: Page, run: RunFolder) -> None:
 def test_the_first_load_is_small_and_contacts_no_other_host(page: Page, server: Running) -> None:
     answers: list[Response] = []
     page.on("response", lambda answer: answers.append(answer))
-    page.goto(f"{server.address}/")
+    page.goto("/")
     page.wait_for_selector("#run option", state="attached")
     assert all(answer.url.startswith(server.address) for answer in answers)
     assert sum(len(answer.body()) for answer in answers) <= 150_000
@@ -573,14 +544,14 @@ def test_the_first_load_is_small_and_contacts_no_other_host(page: Page, server: 
 def test_the_page_is_accessible(
     browser: Browser, server: Running, theme: Any, width: int, view: str
 ) -> None:
-    size: Any = {"width": width, "height": 800}
+    looks: Any = {"color_scheme": theme, "viewport": {"width": width, "height": 800}}
     with browser.new_context(
-        color_scheme=theme, viewport=size, reduced_motion="reduce", bypass_csp=True
+        base_url=server.address, reduced_motion="reduce", bypass_csp=True, **looks
     ) as context:
         page = context.new_page()
-        page.goto(f"{server.address}{view}")
+        page.goto(view)
         if view == "/#/translate":
-            type_sentence(page, server, f"{SENTENCE} {SENTENCE.replace('Oscar', 'Anna and Ben')}")
+            inspect(page, f"{SENTENCE} {SENTENCE.replace('Oscar', 'Anna and Ben')}")
             page.locator("#output .word").first.hover()
             page.locator("#beam summary").click()
             page.wait_for_selector("#beam tbody tr")
@@ -594,30 +565,33 @@ def test_the_page_is_accessible(
         assert not page.evaluate(overflow), "the page scrolls sideways"
 
 
-def test_a_document_is_translated_and_fetched(page: Page, server: Running) -> None:
-    page.goto(f"{server.address}/")
-    content = {"name": "a.txt", "mimeType": "text/plain", "buffer": SENTENCE.encode()}
-    page.locator("#files").set_input_files([content, {**content, "name": "a.xyz"}])
-    expect(page.locator("#documents .bad")).to_contain_text("file format not supported")
+DOCUMENT: Any = {"name": "a.txt", "mimeType": "text/plain", "buffer": SENTENCE.encode()}
+
+
+def fetched(page: Page) -> str:
     with page.expect_download() as download:
         page.get_by_role("link", name="a_de.txt").click()
-    assert Path(download.value.path()).read_text(encoding="utf-8") == GERMAN
+    return Path(download.value.path()).read_text(encoding="utf-8")
+
+
+def test_a_document_is_translated_and_fetched(page: Page) -> None:
+    page.goto("/")
+    page.locator("#files").set_input_files([DOCUMENT, {**DOCUMENT, "name": "a.xyz"}])
+    expect(page.locator("#documents .bad")).to_contain_text("file format not supported")
+    assert fetched(page) == GERMAN
     expect(page.locator("#problem")).to_be_visible()
-    page.locator("#files").set_input_files([content])
+    page.locator("#files").set_input_files([DOCUMENT])
     expect(page.locator("#problem")).to_be_hidden(timeout=WAIT)
 
 
-def test_terms_are_followed_and_remembered(page: Page, server: Running) -> None:
-    type_sentence(page, server)
+def test_terms_are_followed_and_remembered(page: Page) -> None:
+    inspect(page)
     page.locator("#terms-card summary").click()
     page.locator("#terms").fill("today = nachts\nunfinished")
     expect(page.locator("#output")).to_contain_text("nachts", timeout=WAIT)
     expect(page.locator("#terms-count")).to_have_text("(1)")
-    content = {"name": "a.txt", "mimeType": "text/plain", "buffer": SENTENCE.encode()}
-    page.locator("#files").set_input_files([content])
-    with page.expect_download() as download:
-        page.get_by_role("link", name="a_de.txt").click()
-    assert "nachts" in Path(download.value.path()).read_text(encoding="utf-8")
+    page.locator("#files").set_input_files([DOCUMENT])
+    assert "nachts" in fetched(page)
     page.reload()
     expect(page.locator("#output")).to_contain_text("nachts", timeout=WAIT)
     page.locator("#terms-card summary").click()
@@ -626,14 +600,14 @@ def test_terms_are_followed_and_remembered(page: Page, server: Running) -> None:
     expect(page.get_by_label("Address readers")).to_be_hidden()  # this run has not learned them
 
 
-def test_the_form_of_address_is_sent_and_remembered(page: Page, server: Running) -> None:
+def test_the_form_of_address_is_sent_and_remembered(page: Page) -> None:
     def with_address(route: Route) -> None:
         answer = route.fetch()
         runs = [{**each, "address": True} for each in answer.json()]
         route.fulfill(response=answer, json=runs)
 
     page.route("**/v1/runs", with_address)
-    type_sentence(page, server)
+    inspect(page)
     sent = page.get_by_label("Address readers")
     with page.expect_request(lambda request: "sie" in (request.post_data or "")):
         sent.select_option("Sie")
@@ -644,8 +618,8 @@ def test_the_form_of_address_is_sent_and_remembered(page: Page, server: Running)
     page.unroute_all(behavior="ignoreErrors")
 
 
-def test_text_is_counted_and_cleared(page: Page, server: Running) -> None:
-    type_sentence(page, server)
+def test_text_is_counted_and_cleared(page: Page) -> None:
+    inspect(page)
     expect(page.locator("#counter")).to_have_text(f"{len(SENTENCE)} of 100,000 characters")
     page.get_by_label("Text to translate").press("Escape")
     expect(page.get_by_label("Text to translate")).to_have_value("")
@@ -653,8 +627,8 @@ def test_text_is_counted_and_cleared(page: Page, server: Running) -> None:
     expect(page.get_by_role("button", name="Clear")).to_be_hidden()
 
 
-def test_an_example_can_be_tried(page: Page, server: Running) -> None:
-    page.goto(f"{server.address}/")
+def test_an_example_can_be_tried(page: Page) -> None:
+    page.goto("/")
     example = page.locator("#examples button").first
     sentence = example.text_content() or ""
     example.click()
@@ -663,8 +637,8 @@ def test_an_example_can_be_tried(page: Page, server: Running) -> None:
     expect(page.locator("#examples")).to_be_hidden()
 
 
-def test_another_translation_can_be_chosen(page: Page, server: Running) -> None:
-    type_sentence(page, server)
+def test_another_translation_can_be_chosen(page: Page) -> None:
+    inspect(page)
     other = page.locator("#options button").nth(1)
     text = other.text_content() or ""
     other.click()
@@ -672,8 +646,8 @@ def test_another_translation_can_be_chosen(page: Page, server: Running) -> None:
     expect(page.locator("#options button").first).to_be_focused()
 
 
-def test_another_word_can_be_chosen_with_the_mouse(page: Page, server: Running) -> None:
-    type_sentence(page, server, f"{SENTENCE} Anna likes to read.")
+def test_another_word_can_be_chosen_with_the_mouse(page: Page) -> None:
+    inspect(page, f"{SENTENCE} Anna likes to read.")
     page.locator("#output .word", has_text="heute").first.click()
     menu = page.get_by_role("menu", name="Instead of heute")
     expect(menu.get_by_role("menuitem").first).to_be_visible()
@@ -694,8 +668,8 @@ def test_another_word_can_be_chosen_with_the_mouse(page: Page, server: Running) 
     expect(page.get_by_role("menu")).to_be_hidden()
 
 
-def test_another_word_can_be_chosen_with_the_keyboard(page: Page, server: Running) -> None:
-    type_sentence(page, server)
+def test_another_word_can_be_chosen_with_the_keyboard(page: Page) -> None:
+    inspect(page)
     word = page.locator("#output .word").nth(2)
     for key in ("Enter", "Space"):
         word.focus()
@@ -726,24 +700,24 @@ def test_another_word_can_be_chosen_with_the_keyboard(page: Page, server: Runnin
 
 def test_a_word_can_be_tapped(browser: Browser, server: Running) -> None:
     size: Any = {"width": 390, "height": 800}
-    with browser.new_context(has_touch=True, viewport=size) as context:
+    with browser.new_context(base_url=server.address, has_touch=True, viewport=size) as context:
         page = context.new_page()
-        type_sentence(page, server)
+        inspect(page)
         page.locator("#output .word", has_text="heute").tap()
         page.get_by_role("menuitem").first.tap()
         expect(page.locator("#output")).not_to_have_text(GERMAN)
         expect(page.locator("#output")).to_have_text(re.compile("^Oscar programmiert "))
 
 
-def test_words_without_alternatives_say_so(page: Page, server: Running) -> None:
+def test_words_without_alternatives_say_so(page: Page) -> None:
     page.route("**/v1/alternatives", lambda route: route.fulfill(json={"run": "", "words": []}))
-    type_sentence(page, server)
+    inspect(page)
     page.locator("#output .word").first.click()
     expect(page.get_by_role("menuitem")).to_have_text("No other word fits here")
 
 
-def test_the_beginning_of_the_translation_can_be_typed(page: Page, server: Running) -> None:
-    type_sentence(page, server)
+def test_the_beginning_of_the_translation_can_be_typed(page: Page) -> None:
+    inspect(page)
     begins = page.get_by_label("The translation begins with")
     begins.press_sequentially("Anna tan", delay=5)
     expect(page.locator("#output")).to_have_text(re.compile("^Anna tanzt"))
@@ -754,17 +728,16 @@ def test_the_beginning_of_the_translation_can_be_typed(page: Page, server: Runni
     expect(begins).to_have_value("")
 
 
-def test_a_failed_translation_is_not_mistaken_for_a_new_one(page: Page, server: Running) -> None:
-    type_sentence(page, server)
+def test_a_failed_translation_is_not_mistaken_for_a_new_one(page: Page) -> None:
+    inspect(page)
     page.route("**/v1/translate", lambda route: route.abort())
     page.get_by_label("Text to translate").fill("Anna likes to read.")
     expect(page.locator("#output.stale")).to_have_text(GERMAN)
     expect(page.locator("#problem")).to_be_in_viewport()
 
 
-def test_long_texts_stay_out_of_the_address(page: Page, server: Running) -> None:
-    page.goto(f"{server.address}/")
-    page.get_by_label("Text to translate").fill(SENTENCE + " Anna likes to read." * 150)
+def test_long_texts_stay_out_of_the_address(page: Page) -> None:
+    translate(page, SENTENCE + " Anna likes to read." * 150)
     expect(page.locator("#output .word").first).to_be_visible()
     assert len(page.url) < 200
     expect(page.get_by_role("button", name="Copy link")).to_be_disabled()

@@ -24,11 +24,10 @@ from nmt.corpus.text.tags import tag_prefix
 from nmt.decoding.loading import load_translator
 from nmt.decoding.translator import Translation
 from nmt.errors import UserError
+from nmt.reports.inspection import Inspection
 from nmt.reports.summaries import RunSummary, summarize
 from nmt.runs.folder import RunFolder
 from nmt.serve import v1
-from nmt.serve.app import make_app
-from nmt.serve.inspection import Inspection
 from nmt.serve.limits import Limits
 from nmt.serve.runs import list_runs
 from nmt.serve.served_run import ServedRun, name_runs
@@ -36,21 +35,22 @@ from nmt.serve.service import Service
 from nmt.serve.v1 import OPERATIONS
 from nmt.special_tokens import TAGS
 
+MakeClient = Callable[..., TestClient]
 SENTENCE, GERMAN = "Anna sings today.", "Anna singt heute."
-SENTENCES = [
-    "Anna sings today.",
-    "Ben reads at home.",
-    "Clara dances often.",
-    "Ida cooks at night.",
-]
+SENTENCES = [SENTENCE, "Ben reads at home.", "Clara dances often.", "Ida cooks at night."]
+
+
+def translate(client: TestClient, **body: Any) -> Any:
+    """Return the texts of an answer."""
+    answer = client.post("/v1/translate", json=body)
+    assert answer.status_code == 200
+    return answer.json()["texts"]
 
 
 def test_n_best_translations_are_sorted_by_score(client: TestClient) -> None:
     answer = client.post("/v1/translate", json={"text": SENTENCE, "n_best": 3}).json()
-    assert {k: answer[k] for k in ("run", "engine", "source", "target")} == {
-        "run": "toy", "engine": "pytorch", "source": "en", "target": "de",
-    }  # fmt: skip
-    [text] = answer["texts"]
+    [text] = answer.pop("texts")
+    assert answer == {"run": "toy", "engine": "pytorch", "source": "en", "target": "de"}
     [sentence] = text["sentences"]
     assert text["translation"] == sentence["translations"][0]["text"] == GERMAN
     scores = [option["score"] for option in sentence["translations"]]
@@ -62,13 +62,12 @@ def test_n_best_translations_are_sorted_by_score(client: TestClient) -> None:
 
 def test_translations_equal_the_translators(client: TestClient, served: ServedRun) -> None:
     lines = [example.source for example in served.folder.examples("test")]
-    answer = client.post("/v1/translate", json={"text": lines}).json()
-    found = [text["translation"] for text in answer["texts"]]
+    found = [text["translation"] for text in translate(client, text=lines)]
     assert found == [each.text for each in served.translator.translate(lines)]
 
 
 def test_a_run_is_chosen_by_one_language_or_both(
-    make_client: Callable[..., TestClient], served: ServedRun
+    make_client: MakeClient, served: ServedRun
 ) -> None:
     back = ServedRun("back", served.folder, served.translator, "pytorch")
     back.source, back.target = "de", "en"
@@ -89,8 +88,7 @@ def test_a_run_is_chosen_by_one_language_or_both(
 
 
 def test_attention_is_returned_on_request(client: TestClient) -> None:
-    body = {"text": f" {SENTENCE}\n\nBen reads.", "attention": True}
-    [text] = client.post("/v1/translate", json=body).json()["texts"]
+    [text] = translate(client, text=f" {SENTENCE}\n\nBen reads.", attention=True)
     first, second = text["sentences"]
     assert (text["gap"], first["gap"], second["source"]) == (" ", "\n\n", "Ben reads.")
     attention = first["attention"]
@@ -104,13 +102,13 @@ def test_attention_is_returned_on_request(client: TestClient) -> None:
 
 
 def test_beam_shows_what_became_of_each_hypothesis(client: TestClient, served: ServedRun) -> None:
-    body = {"text": SENTENCE, "beam": True}
-    [text] = client.post("/v1/translate", json=body).json()["texts"]
-    steps = text["sentences"][0]["beam"]
+    [text] = translate(client, text=SENTENCE, beam=True)
+    [sentence] = text["sentences"]
+    [translation], steps = sentence["translations"], sentence["beam"]
     ends = [(n, each) for n, step in enumerate(steps) for each in step if each["fate"] == "ends"]
     number, best = max(ends, key=lambda end: end[1]["score"])
-    expected = text["sentences"][0]["translations"][0]["score"]
-    assert best["score"] == pytest.approx(expected, abs=1e-4)
+    assert best["score"] == pytest.approx(translation["score"], abs=1e-4)
+    assert best["text"] == translation["text"]
     tokens = []
     hypothesis = best
     while number:
@@ -119,9 +117,8 @@ def test_beam_shows_what_became_of_each_hypothesis(client: TestClient, served: S
         assert hypothesis["fate"] == "lives"
         tokens.insert(0, hypothesis["token"])
     assert tokens == served.translator.trace(SENTENCE)[0].target
-    assert best["text"] == text["sentences"][0]["translations"][0]["text"]
-    for step in steps[:-1]:
-        assert len(step) <= served.translator.decoding.beam_size + len(ends)
+    most = served.translator.decoding.beam_size + len(ends)
+    assert all(len(step) <= most for step in steps[:-1])
 
 
 def test_attention_is_limited_in_size(
@@ -130,8 +127,7 @@ def test_attention_is_limited_in_size(
     [[best]] = served.translate([SENTENCE], 1)
     weights = served.inspect(SENTENCE, best).cross.weights
     monkeypatch.setattr(v1, "_MOST_WEIGHTS", weights.size)
-    body = {"text": [SENTENCE, SENTENCES[1]], "attention": True, "beam": True}
-    texts = client.post("/v1/translate", json=body).json()["texts"]
+    texts = translate(client, text=SENTENCES[:2], attention=True, beam=True)
     first, second = (text["sentences"][0] for text in texts)
     assert all(len(str(weight)) <= 6 for weight in np.ravel(first["attention"]["cross"]))
     assert ("attention" in second, "beam" in second) == (False, True)
@@ -139,7 +135,7 @@ def test_attention_is_limited_in_size(
 
 
 @pytest.fixture
-def sampling(make_client: Callable[..., TestClient], trained_run: RunFolder) -> TestClient:
+def sampling(make_client: MakeClient, trained_run: RunFolder) -> TestClient:
     """A run that samples: its best of several translations differs from a single one."""
     hot = ["decoding.temperature=3"]
     translator = load_translator(trained_run, overrides=hot, engine="pytorch")
@@ -147,8 +143,7 @@ def sampling(make_client: Callable[..., TestClient], trained_run: RunFolder) -> 
 
 
 def test_attention_belongs_to_the_translation_that_is_returned(sampling: TestClient) -> None:
-    body = {"text": SENTENCES, "n_best": 5, "attention": True}
-    for text in sampling.post("/v1/translate", json=body).json()["texts"]:
+    for text in translate(sampling, text=SENTENCES, n_best=5, attention=True):
         [sentence] = text["sentences"]
         best, attention = sentence["translations"][0], sentence["attention"]
         assert "".join(attention["target_tokens"][:-1]).replace("▁", " ").strip() == best["text"]
@@ -158,18 +153,13 @@ def test_attention_belongs_to_the_translation_that_is_returned(sampling: TestCli
 def test_no_beam_is_shown_for_a_translation_that_beam_search_does_not_find(
     sampling: TestClient,
 ) -> None:
-    body = {"text": SENTENCES, "beam": True}
-    texts = sampling.post("/v1/translate", json=body).json()["texts"]
-    problems = [sentence.get("problem") for text in texts for sentence in text["sentences"]]
-    assert (
-        "the beam cannot be shown: beam search in PyTorch does not find this translation"
-        in problems
-    )
+    texts = translate(sampling, text=SENTENCES, beam=True)
+    problems = [sentence.get("problem", "") for text in texts for sentence in text["sentences"]]
+    assert any("beam search in PyTorch does not find this" in problem for problem in problems)
 
 
 def test_the_beam_is_as_wide_as_the_search(client: TestClient) -> None:
-    body = {"text": SENTENCE, "beam": True, "n_best": 9}
-    [text] = client.post("/v1/translate", json=body).json()["texts"]
+    [text] = translate(client, text=SENTENCE, beam=True, n_best=9)
     [sentence] = text["sentences"]
     scores = [each["score"] for step in sentence["beam"] for each in step if each["score"]]
     expected = [option["score"] for option in sentence["translations"]]
@@ -182,13 +172,12 @@ def test_long_texts_are_streamed_one_line_per_sentence(client: TestClient) -> No
     assert answer.headers["content-type"].startswith("application/x-ndjson")
     lines = [json.loads(line) for line in answer.text.splitlines()]
     assert [line["text"] for line in lines] == [0, 0, 1]
-    assert [line["translations"][0]["text"] for line in lines] == [
-        GERMAN, "Ben liest oft.", "Ida kocht nachts.",
-    ]  # fmt: skip
+    found = [line["translations"][0]["text"] for line in lines]
+    assert found == [GERMAN, "Ben liest oft.", "Ida kocht nachts."]
 
 
 def test_a_stream_may_take_long_but_ends_with_an_error_if_one_line_does(
-    make_client: Callable[..., TestClient], served: ServedRun
+    make_client: MakeClient, served: ServedRun
 ) -> None:
     class Slow(ServedRun):
         def translate(self, lines: Sequence[str], n: int) -> list[list[Translation]]:
@@ -212,19 +201,20 @@ def test_a_stream_may_take_long_but_ends_with_an_error_if_one_line_does(
 
 def test_long_sentences_with_a_beam_are_translated(client: TestClient) -> None:
     long = "Anna sings and reads and dances and cooks and swims and sings at home."
-    [text] = client.post("/v1/translate", json={"text": long, "beam": True}).json()["texts"]
+    [text] = translate(client, text=long, beam=True)
     assert text["sentences"][0]["translations"][0]["text"]
 
 
-def test_the_corpora_of_a_run_are_listed_by_name(served: ServedRun, tmp_path: Path) -> None:
+def test_the_corpora_of_a_run_are_listed_by_name(
+    make_client: MakeClient, served: ServedRun, tmp_path: Path
+) -> None:
     folder = RunFolder(Path(shutil.copytree(served.folder.path, tmp_path / "mixed")))
     config = yaml.safe_load((folder.path / "config.yaml").read_text())
     parts = [{"source": "tsv", "path": "/private/a.tsv", "name": "talks"}, {"source": "sample"}]
     config["data"] = {"corpora": parts}
     (folder.path / "config.yaml").write_text(yaml.safe_dump(config))
-    app = make_app(Service([served], runs_folder=tmp_path))
-    with TestClient(app, base_url="http://localhost") as client:
-        rows = {row["name"]: row["data"] for row in client.get("/v1/runs").json()}
+    listed = make_client(runs_folder=tmp_path).get("/v1/runs").json()
+    rows = {row["name"]: row["data"] for row in listed}
     assert rows["mixed"] == "talks, sample, 168 pairs"
 
 
@@ -268,63 +258,61 @@ def test_responses_contain_no_local_paths(
 
 
 def test_the_list_of_runs_follows_the_folder(
-    served: ServedRun, toy_config: Callable[..., object], tmp_path: Path
+    make_client: MakeClient, served: ServedRun, tmp_path: Path
 ) -> None:
-    with TestClient(
-        make_app(Service([served], runs_folder=tmp_path)), base_url="http://localhost"
-    ) as client:
-        assert [row["name"] for row in client.get("/v1/runs").json()] == ["toy"]
-        other = RunFolder(tmp_path / "other")
-        for name in ("config.yaml", "metrics.jsonl", "data/report.json"):
-            path = other.path / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes((served.folder.path / name).read_bytes())
-        (tmp_path / "broken").mkdir()
-        (tmp_path / "broken" / "config.yaml").write_text("data: 7")
-        rows = {row["name"]: row["served"] for row in client.get("/v1/runs").json()}
-        assert rows == {"toy": True, "other": False}
-        assert client.get("/v1/runs/other").json()["metrics"]
-        assert client.get("/v1/runs/broken").status_code == 404
-        answer = client.post("/v1/translate", json={"text": "x", "run": "other"})
-        assert answer.status_code == 400
+    client = make_client(runs_folder=tmp_path)
+    assert [row["name"] for row in client.get("/v1/runs").json()] == ["toy"]
+    for name in ("config.yaml", "metrics.jsonl", "data/report.json"):
+        path = tmp_path / "other" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(served.folder.path / name, path)
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "config.yaml").write_text("data: 7")
+    rows = {row["name"]: row["served"] for row in client.get("/v1/runs").json()}
+    assert rows == {"toy": True, "other": False}
+    assert client.get("/v1/runs/other").json()["metrics"]
+    assert client.get("/v1/runs/broken").status_code == 404
+    assert client.post("/v1/translate", json={"text": "x", "run": "other"}).status_code == 400
 
 
 def test_a_served_run_stays_in_the_list_without_its_folder(
-    served: ServedRun, tmp_path: Path
+    make_client: MakeClient, served: ServedRun, tmp_path: Path
 ) -> None:
     folder = RunFolder(shutil.copytree(served.folder.path, tmp_path / "gone"))
-    run = ServedRun("gone", folder, served.translator, "pytorch")
-    with TestClient(make_app(Service([run, served])), base_url="http://localhost") as client:
-        shutil.rmtree(folder.path)
-        rows = {row["name"]: row for row in client.get("/v1/runs").json()}
-        assert rows.keys() == {"gone", "toy"}
-        assert (rows["gone"]["served"], rows["gone"]["source"]) == (True, "en")
-        assert rows["gone"]["updates"] is rows["gone"]["seconds"] is None
-        assert client.post("/v1/translate", json={"text": SENTENCE}).json()["run"] == "gone"
+    client = make_client(ServedRun("gone", folder, served.translator, "pytorch"), served)
+    shutil.rmtree(folder.path)
+    rows = {row["name"]: row for row in client.get("/v1/runs").json()}
+    assert rows.keys() == {"gone", "toy"}
+    assert (rows["gone"]["served"], rows["gone"]["source"]) == (True, "en")
+    assert rows["gone"]["updates"] is rows["gone"]["seconds"] is None
+    assert client.post("/v1/translate", json={"text": SENTENCE}).json()["run"] == "gone"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="file names are Unicode")
-def test_runs_whose_names_are_not_utf8_are_listed(served: ServedRun, tmp_path: Path) -> None:
+def test_runs_whose_names_are_not_utf8_are_listed(
+    make_client: MakeClient, served: ServedRun, tmp_path: Path
+) -> None:
     folder = tmp_path / "caf\udce9"
     shutil.copytree(served.folder.path, folder)
     [name] = name_runs([RunFolder(folder)])
     run = ServedRun(name, RunFolder(folder), served.translator, "pytorch")
-    for service in (Service([served], runs_folder=tmp_path), Service([run])):
-        with TestClient(make_app(service), base_url="http://localhost") as client:
-            assert "caf?" in [row["name"] for row in client.get("/v1/runs").json()]
-            assert client.get("/v1/runs/caf%3F").json()["name"] == "caf?"
+    for client in (make_client(runs_folder=tmp_path), make_client(run)):
+        assert "caf?" in [row["name"] for row in client.get("/v1/runs").json()]
+        assert client.get("/v1/runs/caf%3F").json()["name"] == "caf?"
 
 
-def test_two_runs_are_compared_on_the_test_set(
-    make_client: Callable[..., TestClient], served: ServedRun
-) -> None:
+def test_two_runs_are_compared_on_the_test_set(make_client: MakeClient, served: ServedRun) -> None:
     class Worse(ServedRun):
         def translate(self, lines, n):  # type: ignore[no-untyped-def]
             return served.translator.n_best([line.split()[0] for line in lines], n)
 
     worse = Worse("worse", served.folder, served.translator, "pytorch")
     client = make_client(served, worse)
-    found = client.post("/v1/compare", json={"runs": ["toy", "worse"]}).json()
+
+    def compare(*runs: str, **more: object) -> Any:
+        return client.post("/v1/compare", json={"runs": runs, **more}).json()
+
+    found = compare("toy", "worse")
     assert found["count"] == 16
     assert found["bleu"][0] > found["bleu"][1]
     gaps = [abs(one - two) for one, two in (row["chrf"] for row in found["sentences"])]
@@ -334,17 +322,15 @@ def test_two_runs_are_compared_on_the_test_set(
         assert right == served.translator.translate([row["source"]])[0].text != wrong
         score = CHRF().sentence_score(right, [row["reference"]]).score
         assert row["chrf"][0] == pytest.approx(score, abs=0.1)
-    some = {"runs": ["toy", "worse"], "split": "validation", "sentences": 3}
-    found = client.post("/v1/compare", json=some).json()
+    found = compare("toy", "worse", split="validation", sentences=3)
     assert (found["split"], found["count"]) == ("validation", 3)
     first = {example.source for example in served.folder.examples("validation")[:3]}
     assert {row["source"] for row in found["sentences"]} <= first
-    same = client.post("/v1/compare", json={"runs": ["toy", "toy"]}).json()
-    assert same["sentences"] == []
+    assert compare("toy", "toy")["sentences"] == []
 
 
 def test_a_compared_run_gets_the_tag_of_the_same_name(
-    make_client: Callable[..., TestClient], served: ServedRun
+    make_client: MakeClient, served: ServedRun
 ) -> None:
     read: list[str] = []
 
@@ -410,17 +396,16 @@ def test_every_endpoint_is_documented(client: TestClient) -> None:
 
 
 def test_a_translation_begins_with_a_prefix(client: TestClient) -> None:
-    answer = client.post("/v1/translate", json={"text": f"{SENTENCE} Anna.", "prefix": "Ben s"})
-    assert answer.json()["texts"][0]["translation"].startswith("Ben s")
+    [text] = translate(client, text=f"{SENTENCE} Anna.", prefix="Ben s")
+    assert text["translation"].startswith("Ben s")
 
 
 def test_alternatives_are_words_that_may_follow(client: TestClient) -> None:
     def ask(prefix: str, n: int = 5) -> list[dict[str, str]]:
         body = {"text": SENTENCE, "prefix": prefix, "n_best": n}
-        answer = client.post("/v1/alternatives", json=body)
-        assert answer.status_code == 200
-        assert answer.json()["run"] == "toy"
-        return cast("list[dict[str, str]]", answer.json()["words"])
+        answer = client.post("/v1/alternatives", json=body).json()
+        assert answer["run"] == "toy"
+        return cast("list[dict[str, str]]", answer["words"])
 
     found = ask("Anna ")
     assert found[0] == {"word": "singt", "prefix": "Anna singt "}
@@ -429,27 +414,19 @@ def test_alternatives_are_words_that_may_follow(client: TestClient) -> None:
     assert ask("")[0]["word"] == "Anna"
     assert ask("Anna singt heute")[0]["word"] == "."
     for each in ask("Anna singt "):
-        body = {"text": SENTENCE, "prefix": each["prefix"]}
-        [text] = client.post("/v1/translate", json=body).json()["texts"]
+        [text] = translate(client, text=SENTENCE, prefix=each["prefix"])
         assert re.match(rf"Anna singt {re.escape(each['word'])}\b", text["translation"])
 
 
 def test_a_glossary_prescribes_translations_of_terms(client: TestClient) -> None:
-    def translated(glossary: str) -> dict[str, Any]:
-        body = {"text": SENTENCE, "glossary": glossary}
-        answer = client.post("/v1/translate", json=body)
-        assert answer.status_code == 200
-        [text] = answer.json()["texts"]
-        return cast("dict[str, Any]", text["sentences"][0])
-
-    found = translated("Anna\tBen\nswim\tschwimmen\n")
-    assert "Ben" in found["translations"][0]["text"]
-    assert found["missing_terms"] == []
-    assert translated("x\ty")["translations"][0]["text"] == GERMAN
+    [text] = translate(client, text=SENTENCE, glossary="Anna\tBen\nswim\tschwimmen\n")
+    assert "Ben" in text["translation"]
+    assert text["sentences"][0]["missing_terms"] == []
+    assert translate(client, text=SENTENCE, glossary="x\ty")[0]["translation"] == GERMAN
 
 
 def test_terms_of_the_servers_own_glossary_that_could_not_be_placed_are_reported(
-    make_client: Callable[..., TestClient], trained_run: RunFolder, tmp_path: Path
+    make_client: MakeClient, trained_run: RunFolder, tmp_path: Path
 ) -> None:
     terms = tmp_path / "terms.tsv"
     terms.write_text("Anna\tBen\n")
@@ -458,5 +435,5 @@ def test_terms_of_the_servers_own_glossary_that_could_not_be_placed_are_reported
         trained_run, overrides=["decoding.temperature=1e-3"], engine="pytorch", glossary=terms
     )
     client = make_client(ServedRun("toy", trained_run, translator, "pytorch"))
-    [text] = client.post("/v1/translate", json={"text": SENTENCE}).json()["texts"]
+    [text] = translate(client, text=SENTENCE)
     assert text["sentences"][0]["missing_terms"] == ["Anna → Ben"]

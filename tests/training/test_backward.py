@@ -57,7 +57,7 @@ def losses_and_gradients(
 
 
 @pytest.mark.parametrize("by_threads", [True, False])
-def test_gradients_in_bfloat16_are_close_to_those_in_float32(by_threads: bool) -> None:
+def test_gradients_in_bfloat16_are_close_to_those_in_float32(by_threads):
     found = []
     for precision in ("bfloat16", "float32"):
         model = make_model(0.0)
@@ -72,7 +72,7 @@ def test_gradients_in_bfloat16_are_close_to_those_in_float32(by_threads: bool) -
     assert 0 < (rounded - exact).norm() < 0.02 * exact.norm()
 
 
-def test_shares_partition_the_batch() -> None:
+def test_shares_partition_the_batch():
     shards = [BATCH.shard(number, 2) for number in range(2)]
     assert [len(share) for share in shards] == [101, 100]
     assert sum(share.tokens for share in shards) == BATCH.tokens
@@ -83,7 +83,7 @@ def test_shares_partition_the_batch() -> None:
         assert torch.equal(labels[share.label_indices], labels[labels != 0])
 
 
-def test_two_threads_compute_the_gradient_of_the_whole_batch() -> None:
+def test_two_threads_compute_the_gradient_of_the_whole_batch():
     model = make_model(0.0)
     found = losses_and_gradients(model)
     assert torch.get_num_threads() == 2  # restored
@@ -95,7 +95,7 @@ def test_two_threads_compute_the_gradient_of_the_whole_batch() -> None:
         torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-6)
 
 
-def test_gradients_of_several_batches_add_up() -> None:
+def test_gradients_of_several_batches_add_up():
     model = make_model(0.0)
     once = losses_and_gradients(model)[2:]
     backward_in_shards(loss_of(model), BATCH, BATCH.tokens, SEED)
@@ -103,7 +103,7 @@ def test_gradients_of_several_batches_add_up() -> None:
         torch.testing.assert_close(parameter.grad, 2 * gradient)
 
 
-def test_results_depend_on_the_seed_but_not_on_thread_timing() -> None:
+def test_results_depend_on_the_seed_but_not_on_thread_timing():
     model = make_model(0.3)
     first = losses_and_gradients(model)
     for _ in range(5):
@@ -112,7 +112,7 @@ def test_results_depend_on_the_seed_but_not_on_thread_timing() -> None:
         assert not torch.equal(first[0], losses_and_gradients(model, other)[0])
 
 
-def test_shards_have_independent_dropout() -> None:
+def test_shards_have_independent_dropout():
     numbers = [torch.rand(1000, generator=SEED.generator(shard)) for shard in range(3)]
     assert abs(torch.corrcoef(torch.stack(numbers))[0, 1]) < 0.1
 
@@ -130,7 +130,7 @@ class Watched(BatchLoss):
         return super().forward(batch)
 
 
-def test_a_small_batch_is_one_shard() -> None:
+def test_a_small_batch_is_one_shard():
     loss = Watched()
     backward_in_shards(loss, Batch.from_ids(sentences(9), sentences(9)), 50, SEED)
     assert loss.seen == [9]
@@ -139,9 +139,7 @@ def test_a_small_batch_is_one_shard() -> None:
 
 
 @pytest.mark.parametrize("r_drop", [0.0, 1.0])
-def test_a_large_batch_is_processed_in_several_rounds(
-    r_drop: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_batch_is_processed_in_several_rounds(r_drop, monkeypatch):
     model = make_model(0.0)
     once = losses_and_gradients(model)
     padded = max(BATCH.source.numel(), BATCH.target_in.numel())
@@ -155,7 +153,7 @@ def test_a_large_batch_is_processed_in_several_rounds(
     assert max(loss.seen) - min(loss.seen) <= 1
 
 
-def test_shards_of_a_large_model_are_smaller(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shards_of_a_large_model_are_smaller(monkeypatch):
     loss = Watched()
     padded = max(BATCH.source.numel(), BATCH.target_in.numel())
     width = 2 * loss.model.config.d_model  # two layers
@@ -169,7 +167,7 @@ class TooLarge(BatchLoss):
         raise MemoryError("too large")
 
 
-def test_an_error_in_a_thread_propagates_to_the_caller() -> None:
+def test_an_error_in_a_thread_propagates_to_the_caller():
     loss = TooLarge(make_model(0.0), TrainingConfig(), torch.device("cpu"))
     with pytest.raises(MemoryError, match="too large"):
         backward_in_shards(loss, BATCH, BATCH.tokens, SEED)

@@ -24,7 +24,7 @@ def plan(prepared: PreparedData, config: Config, max_length: int = 64) -> BatchP
     return BatchPlan(prepared, config.training, max_length)
 
 
-def test_the_target_is_shifted_for_teacher_forcing() -> None:
+def test_the_target_is_shifted_for_teacher_forcing():
     batch = Batch.from_ids([[5, 6], [7]], [[8, 9], [4]])
     assert batch.source.tolist() == [[5, 6, EOS], [7, EOS, PAD]]
     assert batch.target_in.tolist() == [[BOS, 8, 9], [BOS, 4, PAD]]
@@ -32,7 +32,7 @@ def test_the_target_is_shifted_for_teacher_forcing() -> None:
     assert batch.tokens == 5
 
 
-def test_copies_are_non_blocking_only_on_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_copies_are_non_blocking_only_on_cuda(monkeypatch):
     copies = []
     original = Tensor.to
 
@@ -45,7 +45,7 @@ def test_copies_are_non_blocking_only_on_cuda(monkeypatch: pytest.MonkeyPatch) -
     assert copies == [False] * 4
 
 
-def test_duplicated_batches_interleave_equal_labels() -> None:
+def test_duplicated_batches_interleave_equal_labels():
     batch = Batch.from_ids([[5, 6], [7]], [[8], [9, 10]])
     twice = batch.duplicated()
     assert twice.source.tolist() == [*batch.source.tolist(), *batch.source.tolist()]
@@ -56,29 +56,25 @@ def test_duplicated_batches_interleave_equal_labels() -> None:
     assert len({*indices.tolist()}) == twice.tokens == 2 * batch.tokens
 
 
-def test_an_epoch_contains_every_pair_once(toy_config: MakeConfig, prepared: PreparedData) -> None:
+def test_an_epoch_contains_every_pair_once(toy_config, prepared):
     pairs = [i for batch in plan(prepared, toy_config()).epoch(1).order for i in batch.tolist()]
     assert sorted(pairs) == list(range(168))
 
 
-def test_batches_respect_the_token_limit(toy_config: MakeConfig, prepared: PreparedData) -> None:
+def test_batches_respect_the_token_limit(toy_config, prepared):
     batches = plan(prepared, toy_config(training={"batch_tokens": 100}))
     sizes = [max(b.source.numel(), b.target_in.numel()) for b in batches.epoch(1).batches()]
     assert max(sizes) <= 100
     assert sum(sizes) / len(sizes) > 70
 
 
-def test_a_batch_is_filled_up_to_the_token_limit(
-    toy_config: MakeConfig, prepared: PreparedData
-) -> None:
+def test_a_batch_is_filled_up_to_the_token_limit(toy_config, prepared):
     divide = plan(prepared, toy_config(training={"batch_tokens": 9}))._divide
     batches = [pairs.tolist() for pairs in divide(np.arange(5), [3, 3, 3, 4, 10])]
     assert batches == [[0, 1, 2], [3], [4]]
 
 
-def test_the_incomplete_last_batch_can_be_left_out(
-    toy_config: MakeConfig, prepared: PreparedData
-) -> None:
+def test_the_incomplete_last_batch_can_be_left_out(toy_config, prepared):
     def sizes(sentences: int, drop: bool) -> list[int]:
         settings = {"batch_tokens": None, "batch_sentences": sentences, "drop_last": drop}
         return [len(b) for b in plan(prepared, toy_config(training=settings)).epoch(1).order]
@@ -89,9 +85,7 @@ def test_the_incomplete_last_batch_can_be_left_out(
     assert sizes(500, drop=True) == [168]  # the only one
 
 
-def test_the_order_depends_on_seed_and_epoch(
-    toy_config: MakeConfig, prepared: PreparedData
-) -> None:
+def test_the_order_depends_on_seed_and_epoch(toy_config, prepared):
     def order(seed: int, epoch: int) -> list[list[int]]:
         batches = plan(prepared, toy_config(training={"seed": seed})).epoch(epoch).order
         return [batch.tolist() for batch in batches]
@@ -102,8 +96,8 @@ def test_the_order_depends_on_seed_and_epoch(
 
 
 def test_a_small_corpus_is_sorted_by_length_and_its_batches_are_shuffled(
-    toy_config: MakeConfig, prepared: PreparedData, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    toy_config, prepared, monkeypatch
+):
     monkeypatch.setattr("nmt.training.batches._POOL_BATCHES", 1000)
     source, target = prepared.sequences("train")
     lengths = np.maximum(source.lengths, target.lengths)
@@ -114,9 +108,7 @@ def test_a_small_corpus_is_sorted_by_length_and_its_batches_are_shuffled(
     assert ends == sorted(ends)
 
 
-def test_batches_of_sentences_mix_short_and_long_ones(
-    toy_config: MakeConfig, prepared: PreparedData
-) -> None:
+def test_batches_of_sentences_mix_short_and_long_ones(toy_config, prepared):
     training = {"batch_tokens": None, "batch_sentences": 16}
     lengths = np.maximum(*(side.lengths for side in prepared.sequences("train")))
     order = plan(prepared, toy_config(training=training)).epoch(1).order
@@ -126,9 +118,7 @@ def test_batches_of_sentences_mix_short_and_long_ones(
     assert spread > 2 * np.mean([np.ptp(each) for each in by_length])
 
 
-def test_pairs_longer_than_max_length_are_skipped_and_counted(
-    toy_config: MakeConfig, prepared: PreparedData
-) -> None:
+def test_pairs_longer_than_max_length_are_skipped_and_counted(toy_config, prepared):
     source, target = prepared.sequences("train")
     longest = max(source.lengths.max(), target.lengths.max()) + 1
     assert plan(prepared, toy_config(), max_length=int(longest)).too_long == 0
@@ -142,9 +132,7 @@ def test_pairs_longer_than_max_length_are_skipped_and_counted(
 @pytest.mark.parametrize(
     "size", [{"batch_tokens": 100}, {"batch_tokens": None, "batch_sentences": 7}]
 )
-def test_largest_returns_the_largest_batch_of_the_epoch(
-    size: dict[str, object], toy_config: MakeConfig, prepared: PreparedData
-) -> None:
+def test_largest_returns_the_largest_batch_of_the_epoch(size, toy_config, prepared):
     batches = plan(prepared, toy_config(training=size))
     sizes = [b.source.numel() + b.target_in.numel() for b in batches.epoch(1).batches()]
     largest = batches.largest()
@@ -155,8 +143,8 @@ def test_largest_returns_the_largest_batch_of_the_epoch(
 @pytest.mark.parametrize("sampling", [0, 0.3])
 @pytest.mark.parametrize("join_pairs", [0, 0.5])
 def test_the_label_count_of_an_epoch_is_the_sum_over_its_batches(
-    sampling: float, join_pairs: float, toy_config: MakeConfig, tmp_path: Path
-) -> None:
+    sampling, join_pairs, toy_config, tmp_path
+):
     config = toy_config(
         tokenizer={"subword_regularization": sampling}, training={"join_pairs": join_pairs}
     )
@@ -166,9 +154,7 @@ def test_the_label_count_of_an_epoch_is_the_sum_over_its_batches(
     assert epoch.tokens == sum(b.tokens for b in epoch.batches())
 
 
-def test_joined_pairs_stay_parallel_and_complete(
-    toy_config: MakeConfig, prepared: PreparedData
-) -> None:
+def test_joined_pairs_stay_parallel_and_complete(toy_config, prepared):
     """Each example is one pair or several, in the same order on both sides; none is lost."""
     source, target = prepared.sequences("train")
     pairs = {(tuple(source[i]), tuple(target[i])) for i in range(168)}
@@ -190,15 +176,13 @@ def test_joined_pairs_stay_parallel_and_complete(
         assert not right
 
 
-def test_each_epoch_joins_different_pairs(toy_config: MakeConfig, prepared: PreparedData) -> None:
+def test_each_epoch_joins_different_pairs(toy_config, prepared):
     batches = plan(prepared, toy_config(training={"join_pairs": 0.5}))
     first, again, second = (batches.epoch(number).source.ids.tolist() for number in (1, 1, 2))
     assert first == again != second
 
 
-def test_skipping_batches_gives_the_rest_of_the_epoch(
-    toy_config: MakeConfig, tmp_path: Path
-) -> None:
+def test_skipping_batches_gives_the_rest_of_the_epoch(toy_config, tmp_path):
     config = toy_config(tokenizer={"subword_regularization": 0.3})
     batches = plan(prepare(config, tmp_path / "sampled"), config)
     whole = list(batches.epoch(1).batches())
@@ -209,7 +193,7 @@ def test_skipping_batches_gives_the_rest_of_the_epoch(
         assert torch.equal(one.target_out, other.target_out)
 
 
-def test_processes_share_each_batch(toy_config: MakeConfig, prepared: PreparedData) -> None:
+def test_processes_share_each_batch(toy_config, prepared):
     config = toy_config(training={"batch_tokens": None, "batch_sentences": 83})  # 83, 83, 2
     epoch = plan(prepared, config).epoch(1)
     whole = epoch.batches()
@@ -221,7 +205,7 @@ def test_processes_share_each_batch(toy_config: MakeConfig, prepared: PreparedDa
     assert [part.tokens > 0 for part in parts] == [True, True, False]
 
 
-def test_sampling_resegments_each_epoch(toy_config: MakeConfig, tmp_path: Path) -> None:
+def test_sampling_resegments_each_epoch(toy_config, tmp_path):
     config = toy_config(tokenizer={"subword_regularization": 0.5})
     data = prepare(config, tmp_path / "sampled")
     batches = plan(data, config)
@@ -232,9 +216,7 @@ def test_sampling_resegments_each_epoch(toy_config: MakeConfig, tmp_path: Path) 
     assert [decode(row) for row in rows[0]] == [decode(row) for row in rows[1]]
 
 
-def test_order_and_segmentation_draw_different_random_numbers(
-    toy_config: MakeConfig, prepared: PreparedData
-) -> None:
+def test_order_and_segmentation_draw_different_random_numbers(toy_config, prepared):
     """NumPy pads seeds with zeros: [3, 1] gives the same numbers as [3, 1, 0]."""
     batches = plan(prepared, toy_config(training={"seed": 3}))
     drawn: list[float] = []
@@ -244,30 +226,26 @@ def test_order_and_segmentation_draw_different_random_numbers(
             drawn.append(generator.random())
             return prepared.sequences("train")[0]
 
-    batches._samplers = [Recorder(), Recorder()]  # type: ignore[list-item]
+    batches._samplers = [Recorder(), Recorder()]
     batches.epoch(1)
     assert len({*drawn, np.random.default_rng([3, 1]).random()}) == 3
 
 
-def test_an_epoch_is_made_once(toy_config: MakeConfig, prepared: PreparedData) -> None:
+def test_an_epoch_is_made_once(toy_config, prepared):
     batches = plan(prepared, toy_config())
     first = batches.epoch(1)
     assert batches.epoch(1) is first
     assert batches.epoch(2) is not first
 
 
-def test_resegmented_pairs_are_not_longer_than_max_length(
-    toy_config: MakeConfig, tmp_path: Path
-) -> None:
+def test_resegmented_pairs_are_not_longer_than_max_length(toy_config, tmp_path):
     data = prepare(toy_config(tokenizer={"subword_regularization": 0.9}), tmp_path / "sampled")
     longest = max(side.lengths.max() for side in data.sequences("train")) + 1  # <eos>
     epoch = plan(data, toy_config(), max_length=int(longest)).epoch(1)
     assert max(side.lengths.max() for side in (epoch.source, epoch.target)) + 1 == longest
 
 
-def test_validation_batches_contain_every_validation_pair(
-    toy_config: MakeConfig, prepared: PreparedData
-) -> None:
+def test_validation_batches_contain_every_validation_pair(toy_config, prepared):
     settings = toy_config().training
     batches = batches_of("validation", prepared, settings, 64)
     assert sum(len(batch.source) for batch in batches) == 16
@@ -279,9 +257,7 @@ def test_validation_batches_contain_every_validation_pair(
     assert pairs[0] == 16 > pairs[1]
 
 
-def test_a_validation_batch_has_at_least_one_pair(
-    toy_config: MakeConfig, prepared: PreparedData
-) -> None:
+def test_a_validation_batch_has_at_least_one_pair(toy_config, prepared):
     tiny = toy_config(training={"batch_tokens": 1}).training
     assert [len(b.source) for b in batches_of("validation", prepared, tiny, 64)] == [1] * 16
     tokens = toy_config(training={"batch_tokens": 100}).training

@@ -6,14 +6,12 @@ import shutil
 import sys
 import zipfile
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
-from nmt.config.config import Config
 from nmt.corpus.preparing.prepare import prepare
 from nmt.errors import UserError
 from nmt.runs.folder import RunFolder
@@ -22,12 +20,10 @@ from nmt.training.optimizers import restore_moments
 from nmt.training.train import train
 from tests.trainers import make_trainer, resumed
 
-MakeConfig = Callable[..., Config]
-FullDisk = Callable[[int], AbstractContextManager[None]]
 pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
 
-def test_training_starts_in_epoch_1(toy_config: MakeConfig) -> None:
+def test_training_starts_in_epoch_1(toy_config):
     assert make_trainer(toy_config()).progress.epoch == 1
 
 
@@ -42,7 +38,7 @@ INVALID: dict[str, Callable[[dict[str, Any]], object]] = {
 }
 
 
-def test_checkpoints_with_invalid_values_are_refused_in_one_line(toy_config: MakeConfig) -> None:
+def test_checkpoints_with_invalid_values_are_refused_in_one_line(toy_config):
     config = toy_config(training={"max_updates": 2, "average_decay": 0.9})
     run = train(config, Path("run"))
     whole = run.checkpoint.read_bytes()
@@ -57,14 +53,13 @@ def test_checkpoints_with_invalid_values_are_refused_in_one_line(toy_config: Mak
         assert "\n" not in str(caught.value)
 
 
-def test_two_damaged_checkpoints_are_refused_in_one_line(toy_config: MakeConfig) -> None:
+def test_two_damaged_checkpoints_are_refused_in_one_line(toy_config):
     config = toy_config(training={"max_updates": 2})
     run = train(config, Path("run"))
-    for path in (run.checkpoint, run.previous_checkpoint):
-        _half(path)
-    with pytest.raises(UserError, match=r"checkpoint cannot be read.*weights") as caught:
+    _half(run.checkpoint)
+    _half(run.previous_checkpoint)
+    with pytest.raises(UserError, match=r"^[^\n]*checkpoint cannot be read[^\n]*weights[^\n]*$"):
         train(config, Path("run"), resume=True)
-    assert "\n" not in str(caught.value)
 
 
 class _Code:
@@ -112,21 +107,18 @@ def _control_characters(path: Path) -> None:
         (_archive_with_code, "more than tensors"),
     ],
 )
-def test_a_damaged_or_hostile_checkpoint_is_refused_in_one_line(
-    toy_config: MakeConfig, damage: Callable[[Path], None], reason: str
-) -> None:
+def test_a_damaged_or_hostile_checkpoint_is_refused_in_one_line(toy_config, damage, reason):
     trainer = make_trainer(toy_config())
     trainer._save()
     damage(trainer.folder.checkpoint)
-    with pytest.raises(UserError, match=f"checkpoint cannot be read: .*{reason}") as caught:
+    with pytest.raises(
+        UserError, match=rf"^[^\n]*checkpoint cannot be read: [^\n]*{reason}[^\n]*$"
+    ):
         resumed(trainer)
-    assert "\n" not in str(caught.value)
     assert not Path("ran").exists()
 
 
-def test_a_damaged_checkpoint_is_replaced_by_the_previous_one(
-    toy_config: MakeConfig, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_damaged_checkpoint_is_replaced_by_the_previous_one(toy_config, capsys):
     config = toy_config(training={"max_updates": 5, "checkpoint_updates": 2})
     reference = train(config, Path("whole"))
     for damage in (
@@ -161,11 +153,8 @@ def test_a_damaged_checkpoint_is_replaced_by_the_previous_one(
     ],
 )
 def test_a_checkpoint_that_cannot_be_read_at_the_moment_is_not_replaced(
-    toy_config: MakeConfig,
-    monkeypatch: pytest.MonkeyPatch,
-    failure: Exception,
-    raised: type[Exception],
-) -> None:
+    toy_config, monkeypatch, failure, raised
+):
     config = toy_config(training={"max_updates": 5, "checkpoint_updates": 2})
     run = train(config, Path("run"))
     before = run.checkpoint.read_bytes(), run.previous_checkpoint.read_bytes()
@@ -183,7 +172,7 @@ def test_a_checkpoint_that_cannot_be_read_at_the_moment_is_not_replaced(
     assert (run.checkpoint.read_bytes(), run.previous_checkpoint.read_bytes()) == before
 
 
-def test_a_checkpoint_of_another_format_is_refused_and_kept(toy_config: MakeConfig) -> None:
+def test_a_checkpoint_of_another_format_is_refused_and_kept(toy_config):
     config = toy_config(training={"max_updates": 2})
     run = train(config, Path("run"))
     state = torch.load(run.checkpoint, weights_only=True)
@@ -194,9 +183,7 @@ def test_a_checkpoint_of_another_format_is_refused_and_kept(toy_config: MakeConf
     assert run.checkpoint.read_bytes() == before
 
 
-def test_optimizer_settings_come_from_the_configuration_not_the_checkpoint(
-    toy_config: MakeConfig,
-) -> None:
+def test_optimizer_settings_come_from_the_configuration_not_the_checkpoint(toy_config):
     trainer = make_trainer(toy_config())
     trainer.state.optimizer.param_groups[0]["maximize"] = True
     trainer._save()
@@ -204,9 +191,7 @@ def test_optimizer_settings_come_from_the_configuration_not_the_checkpoint(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no /proc")
-def test_a_checkpoint_is_mapped_into_memory_only_while_it_is_restored(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_checkpoint_is_mapped_into_memory_only_while_it_is_restored(toy_config, monkeypatch):
     def is_mapped() -> bool:
         return str(trainer.folder.checkpoint.resolve()) in Path("/proc/self/maps").read_text()
 
@@ -225,9 +210,7 @@ def test_a_checkpoint_is_mapped_into_memory_only_while_it_is_restored(
 
 
 @pytest.mark.parametrize("which", ["checkpoint.pt", "last.safetensors", "config.yaml"])
-def test_a_full_disk_leaves_the_old_file_unchanged(
-    toy_config: MakeConfig, full_disk: FullDisk, which: str
-) -> None:
+def test_a_full_disk_leaves_the_old_file_unchanged(toy_config, full_disk, which):
     trainer = make_trainer(toy_config())
     run = trainer.folder
     trainer._save()
@@ -246,9 +229,7 @@ def test_a_full_disk_leaves_the_old_file_unchanged(
 
 
 @pytest.mark.parametrize("tensorboard", [False, True])
-def test_a_full_disk_at_the_first_checkpoint_leaves_no_run(
-    tensorboard: bool, toy_config: MakeConfig, full_disk: FullDisk
-) -> None:
+def test_a_full_disk_at_the_first_checkpoint_leaves_no_run(tensorboard, toy_config, full_disk):
     if tensorboard:
         pytest.importorskip("tensorboard", reason="the extra `tensorboard` is not installed")
     config = toy_config(training={"max_updates": 2, "tensorboard": tensorboard})

@@ -1,6 +1,7 @@
 """Console output of training."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,25 +16,37 @@ from nmt.training.console import _REPORT_MINUTES, ProgressBar, duration, show_va
 @pytest.mark.parametrize(
     ("minutes", "expected"),
     [
-        (0.5, "30 s"),
-        (1.9, "114 s"),
-        (2, "2 min"),
-        (119, "119 min"),
-        (120, "2.0 h"),
-        (6000, "100.0 h"),
+        *((0.5, "30 s"), (1.9, "114 s"), (2, "2 min"), (119, "119 min")),
+        *((120, "2.0 h"), (6000, "100.0 h")),
     ],
 )
-def test_durations_are_shown_in_a_suitable_unit(minutes: float, expected: str) -> None:
+def test_durations_are_shown_in_a_suitable_unit(minutes, expected):
     assert duration(minutes) == expected
 
 
-def test_with_a_time_limit_progress_is_shown_in_minutes_up_to_the_limit(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    settings = TrainingConfig(max_minutes=5)
-    progress = Progress()
-    shown = []
-    with ProgressBar(settings, progress, last_update=100_000) as bar:
+def progress_bar(progress: Progress, last_update: int, **settings: object) -> ProgressBar:
+    return ProgressBar(TrainingConfig(**settings), progress, last_update)
+
+
+def advance(bar: ProgressBar, progress: Progress, **fields: float) -> None:
+    """Set fields of the progress, and draw the bar."""
+    for name, value in fields.items():
+        setattr(progress, name, value)
+    bar.advance(progress)
+    bar._bar.refresh()
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """The time that the bar sees."""
+    clock = SimpleNamespace(now=1000.0)
+    monkeypatch.setattr("tqdm.std.time", lambda: clock.now)
+    return clock
+
+
+def test_with_a_time_limit_progress_is_shown_in_minutes_up_to_the_limit(capsys):
+    progress, shown = Progress(), []
+    with progress_bar(progress, 100_000, max_minutes=5) as bar:
         for minutes in (1.0, 1.1, 3.0, 5.5):  # the machine is busy for a while
             progress.updates += 10
             progress.minutes = minutes
@@ -48,64 +61,48 @@ def test_with_a_time_limit_progress_is_shown_in_minutes_up_to_the_limit(
     assert "update 40" in shown[-1]
 
 
-def test_the_bar_shows_the_limit_that_is_reached_first(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_bar_shows_the_limit_that_is_reached_first(capsys):
     progress = Progress(updates=80, minutes=0.6)  # training was resumed
-    with ProgressBar(TrainingConfig(max_minutes=30), progress, last_update=100) as bar:
+    with progress_bar(progress, 100, max_minutes=30) as bar:
         assert re.search(r"80%\|\S+ +\| 80/100 updates, 0.6 min", capsys.readouterr().err)
-        progress.minutes = 27
-        bar.advance(progress)
-        bar._bar.refresh()
+        advance(bar, progress, minutes=27)
         assert re.search(r"90%\|\S+ +\| 27.0/30 min", capsys.readouterr().err)
 
 
-def test_with_a_time_limit_a_log_file_gets_a_line_every_half_minute(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    now, progress = 1000.0, Progress()
-    monkeypatch.setattr("tqdm.std.time", lambda: now)
-    with ProgressBar(TrainingConfig(max_minutes=5), progress, last_update=100_000) as bar:
+def test_with_a_time_limit_a_log_file_gets_a_line_every_half_minute(clock, capsys):
+    progress = Progress()
+    with progress_bar(progress, 100_000, max_minutes=5) as bar:
         for second in range(1, 100):
-            now += 1
+            clock.now += 1
             progress.updates, progress.minutes = second, second / 60
             bar.advance(progress)
     written = capsys.readouterr().err.splitlines()
-    assert [line.rpartition("| ")[2] for line in written][:4] == [
-        *("0.0/5 min", "0.5/5 min", "1.0/5 min", "1.5/5 min"),
-    ]
+    shown = [line.rpartition("| ")[2] for line in written]
+    assert shown[:4] == ["0.0/5 min", "0.5/5 min", "1.0/5 min", "1.5/5 min"]
 
 
-def test_without_a_time_limit_updates_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_time_limit_updates_are_counted(capsys):
     progress = Progress(updates=7)  # training was resumed
-    with ProgressBar(TrainingConfig(), progress, last_update=100) as bar:
-        for _ in range(3):
-            progress.updates += 1
-            bar.advance(progress)
-        bar._bar.refresh()
+    with progress_bar(progress, 100) as bar:
+        for updates in (8, 9, 10):
+            advance(bar, progress, updates=updates)
     shown = capsys.readouterr().err
     assert "training:" in shown
     assert "10/100 " in shown
 
 
 @pytest.mark.parametrize(("seconds", "rate"), [(0.5, "2.00 updates/s"), (2, "2.00s/update]")])
-def test_a_slow_rate_is_shown_per_update(
-    seconds: float, rate: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    now = 1000.0
-    monkeypatch.setattr("tqdm.std.time", lambda: now)
+def test_a_slow_rate_is_shown_per_update(seconds, rate, clock, capsys):
     progress = Progress()
-    with ProgressBar(TrainingConfig(), progress, last_update=100) as bar:
-        now += seconds
-        progress.updates += 1
-        bar.advance(progress)
-        bar._bar.refresh()
+    with progress_bar(progress, 100) as bar:
+        clock.now += seconds
+        advance(bar, progress, updates=1)
     assert rate in capsys.readouterr().err
 
 
-def test_the_speed_is_that_of_the_last_half_minute_without_validations(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_speed_is_that_of_the_last_half_minute_without_validations(capsys):
     progress = Progress(tokens=5000)  # training was resumed
-    with ProgressBar(TrainingConfig(), progress, last_update=100) as bar:
+    with progress_bar(progress, 100) as bar:
         for seconds, tokens in [(60, 60_000), (15, 30_000), (20, 40_000)]:
             progress.minutes += seconds / 60
             progress.tokens += tokens
@@ -128,27 +125,20 @@ def test_the_speed_is_that_of_the_last_half_minute_without_validations(
         ({"patience": 3}, "in 9 min, or earlier"),
     ],
 )
-def test_the_remaining_time_follows_from_the_speed_so_far(
-    settings: dict[str, float], expected: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_remaining_time_follows_from_the_speed_so_far(settings, expected, capsys):
     progress = Progress(updates=100, minutes=7.0)  # training was resumed
-    with ProgressBar(TrainingConfig(**settings), progress, last_update=120) as bar:  # type: ignore[arg-type]
-        progress.updates, progress.minutes = 101, 7.1
-        bar.advance(progress)
+    with progress_bar(progress, 120, **settings) as bar:
+        advance(bar, progress, updates=101, minutes=7.1)
         assert not capsys.readouterr().out  # too early for an estimate
-        progress.updates, progress.minutes = 102, 8.0
-        bar.advance(progress)
+        advance(bar, progress, updates=102, minutes=8.0)
         assert f"training will finish {expected}\n" in capsys.readouterr().out
-        progress.updates, progress.minutes = 104, 9.0
-        bar.advance(progress)
+        advance(bar, progress, updates=104, minutes=9.0)
     assert not capsys.readouterr().out  # told once
 
 
-def test_a_slow_run_is_told_its_hours_and_a_finished_one_nothing(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_slow_run_is_told_its_hours_and_a_finished_one_nothing(capsys):
     progress = Progress()
-    with ProgressBar(TrainingConfig(), progress, last_update=3) as bar:
+    with progress_bar(progress, 3) as bar:
         progress.updates, progress.minutes = 1, 150.0
         bar.print_time_left(progress)
         assert "training will finish in 5.0 h\n" in capsys.readouterr().out
@@ -157,11 +147,9 @@ def test_a_slow_run_is_told_its_hours_and_a_finished_one_nothing(
     assert not capsys.readouterr().out
 
 
-def test_the_estimate_follows_the_latest_speed_and_includes_validations(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_estimate_follows_the_latest_speed_and_includes_validations(capsys):
     progress = Progress()
-    with ProgressBar(TrainingConfig(), progress, last_update=50) as bar:
+    with progress_bar(progress, 50) as bar:
         for _ in range(10):  # one update a minute, then two
             progress.minutes += 1
             progress.updates += 1
@@ -176,18 +164,18 @@ def test_the_estimate_follows_the_latest_speed_and_includes_validations(
     assert "training will finish in 20 min\n" in capsys.readouterr().out
 
 
-def test_the_bar_follows_the_number_of_updates() -> None:
+def test_the_bar_follows_the_number_of_updates():
     progress = Progress()
-    with ProgressBar(TrainingConfig(), progress, last_update=3) as bar:
+    with progress_bar(progress, 3) as bar:
         bar.expect(4)
         for progress.updates in range(1, 5):
             bar.advance(progress)
         assert (bar._bar.n, bar._bar.total) == (4, 4)
 
 
-def test_a_report_is_due_a_while_after_the_last_one() -> None:
+def test_a_report_is_due_a_while_after_the_last_one():
     progress = Progress(minutes=7.0)  # training was resumed
-    with ProgressBar(TrainingConfig(), progress, last_update=100) as bar:
+    with progress_bar(progress, 100) as bar:
         assert not bar.wants_report(progress)
         progress.minutes += _REPORT_MINUTES + 1e-6
         assert bar.wants_report(progress)
@@ -196,10 +184,8 @@ def test_a_report_is_due_a_while_after_the_last_one() -> None:
 
 
 @pytest.mark.parametrize(("best", "ending"), [(True, "BLEU 12.35 (best)"), (False, "BLEU 12.35")])
-def test_a_validation_is_shown_with_its_samples_but_without_their_tags(
-    best: bool, ending: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    data = DataConfig(corpora=({"source": "sample", "tag": "everyday"},))  # type: ignore[arg-type]
+def test_a_validation_is_shown_with_its_samples_but_without_their_tags(best, ending, capsys):
+    data = DataConfig(corpora=({"source": "sample", "tag": "everyday"},))
     line: Validation = {
         "update": 1000,
         "epoch": 2,

@@ -185,7 +185,7 @@ def two(tmp_path_factory: pytest.TempPathFactory, toy_config: MakeConfig) -> Pat
 
 
 def checkpoint(folder: Path) -> dict[str, Any]:
-    return torch.load(folder / "checkpoint.pt", weights_only=True)  # type: ignore[no-any-return]
+    return torch.load(folder / "checkpoint.pt", weights_only=True)
 
 
 @pytest.fixture
@@ -199,8 +199,8 @@ def _double_precision() -> Any:
 @pytest.mark.usefixtures("_double_precision")
 @pytest.mark.parametrize("name", ["accumulated", "uneven", "sharded"])
 def test_after_20_updates_two_processes_have_the_same_weights_as_one(
-    two: Path, toy_config: MakeConfig, name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+    two, toy_config, name, monkeypatch, tmp_path
+):
     monkeypatch.chdir(tmp_path)
     train(toy_config(**JOBS[name][0]), Path(name))
     one, both = checkpoint(Path(name)), checkpoint(two / name)
@@ -222,21 +222,19 @@ def test_after_20_updates_two_processes_have_the_same_weights_as_one(
             assert shared[measure] == pytest.approx(alone[measure], abs=1e-6)
 
 
-def test_each_of_two_processes_stores_about_half_of_a_sharded_model(two: Path) -> None:
+def test_each_of_two_processes_stores_about_half_of_a_sharded_model(two):
     first, second = (float((two / f"sharded.{rank}.share").read_text()) for rank in "01")
     assert first + second == pytest.approx(1)
     assert 0.45 < first < 0.55
 
 
-def test_a_sharded_model_is_copied_only_for_each_validation_and_without_initial_weights(
-    two: Path,
-) -> None:
+def test_a_sharded_model_is_copied_only_for_each_validation_and_without_initial_weights(two):
     for rank in "01":  # two validations
         assert (two / f"sharded.{rank}.copies").read_text().split() == ["meta", "meta"]
 
 
 @pytest.mark.parametrize("kind", ["", "sharded "])
-def test_resuming_is_exact(two: Path, kind: str) -> None:
+def test_resuming_is_exact(two, kind):
     whole, halves = (checkpoint(two / f"{kind}{name}") for name in ("whole", "halves"))
     for name, weight in whole["model"].items():
         assert torch.equal(halves["model"][name], weight)
@@ -249,13 +247,13 @@ def test_resuming_is_exact(two: Path, kind: str) -> None:
     assert not torch.equal(main, second)
 
 
-def test_a_signal_to_one_process_stops_all_after_the_same_update(two: Path) -> None:
+def test_a_signal_to_one_process_stops_all_after_the_same_update(two):
     assert checkpoint(two / "signalled")["progress"]["updates"] == 4
     for rank in "01":
         assert "signalled ended by KeyboardInterrupt()" in (two / f"{rank}.out").read_text()
 
 
-def test_a_signal_to_one_process_during_the_last_checkpoint_stops_all(two: Path) -> None:
+def test_a_signal_to_one_process_during_the_last_checkpoint_stops_all(two):
     assert checkpoint(two / "signalled late")["progress"]["finished"]
     for rank in "01":
         assert "signalled late ended by KeyboardInterrupt()" in (two / f"{rank}.out").read_text()
@@ -268,14 +266,12 @@ def test_a_signal_to_one_process_during_the_last_checkpoint_stops_all(two: Path)
         ("2", "torchrun --nnodes=2 … --nproc-per-node=2 -m nmt --"),
     ],
 )
-def test_the_command_to_resume_has_the_same_number_of_processes(
-    here: str, expected: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_to_resume_has_the_same_number_of_processes(here, expected, monkeypatch):
     monkeypatch.setenv("LOCAL_WORLD_SIZE", here)
     assert DistributedWorker(distributed.HashStore(), 0, 4).command == expected
 
 
-def test_each_process_uses_the_gpu_of_its_local_rank(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_process_uses_the_gpu_of_its_local_rank(monkeypatch):
     current: list[object] = []
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.setattr(torch.cuda, "set_device", current.append)
@@ -292,7 +288,7 @@ def test_each_process_uses_the_gpu_of_its_local_rank(monkeypatch: pytest.MonkeyP
     assert current == [0, torch.device("cuda", 0), 1, torch.device("cuda", 1)]
 
 
-def test_only_the_main_process_prints(two: Path) -> None:
+def test_only_the_main_process_prints(two):
     assert "torchrun --nproc-per-node=2 -m nmt -- train --resume" in (two / "0.out").read_text()
     assert "updates on cpu with 2 processes\n" in (two / "0.out").read_text()
     lines = (two / "1.out").read_text().splitlines()
@@ -301,9 +297,7 @@ def test_only_the_main_process_prints(two: Path) -> None:
     assert "Warning" not in (two / "0.err").read_text()
 
 
-def test_resuming_with_a_different_number_of_processes_is_refused(
-    two: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_resuming_with_a_different_number_of_processes_is_refused(two, monkeypatch):
     monkeypatch.chdir(two)
     with pytest.raises(UserError, match="this run used 2, not 1") as raised:
         train(RunFolder(Path("whole")).config, Path("whole"), resume=True)
@@ -311,8 +305,8 @@ def test_resuming_with_a_different_number_of_processes_is_refused(
 
 
 def test_if_a_process_is_killed_the_others_exit_with_one_line_and_a_checkpoint_remains(
-    tmp_path: Path, toy_config: MakeConfig
-) -> None:
+    tmp_path, toy_config
+):
     (tmp_path / "toy.yaml").write_text(dump_config(toy_config(training={"epochs": 10_000})))
     command = [sys.executable, "-m", "nmt", "train", "--config", "./toy.yaml", "--device", "cpu"]
     with start_two(command, tmp_path) as (main, other):
@@ -328,9 +322,7 @@ def test_if_a_process_is_killed_the_others_exit_with_one_line_and_a_checkpoint_r
     assert len(checkpoint(tmp_path / "runs" / "toy")["of each process"]) == 2
 
 
-def test_a_process_exits_only_after_gloo_has_released_its_messages(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_process_exits_only_after_gloo_has_released_its_messages(monkeypatch):
     # gloo's threads keep a reference to a message for a while after it arrives.
     held: list[torch.Tensor] = []
     monkeypatch.setattr(distributed, "all_reduce", lambda message, _: held.append(message))
@@ -341,19 +333,19 @@ def test_a_process_exits_only_after_gloo_has_released_its_messages(
     assert held == []
 
 
-def test_an_error_that_mentions_gloo_is_not_taken_for_a_lost_process() -> None:
+def test_an_error_that_mentions_gloo_is_not_taken_for_a_lost_process():
     assert _is_lost_connection(RuntimeError("[gloo] Connection closed by peer"))
     assert not _is_lost_connection(UserError("runs/igloo: already exists"))
 
 
-def test_an_error_of_all_processes_is_reported_once(two: Path) -> None:
+def test_an_error_of_all_processes_is_reported_once(two):
     endings = "".join((two / f"{rank}.out").read_text() for rank in "01")
     assert endings.count("mistaken ended by UserError('model.max_length") == 1
     assert endings.count("mistaken ended by SystemExit(2)") == 1
     assert not (two / "mistaken").exists()
 
 
-def test_wrong_torchrun_variables_are_reported_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_torchrun_variables_are_reported_in_one_line(monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "2")
     monkeypatch.delenv("MASTER_ADDR", raising=False)
     with pytest.raises(UserError, match="start them with torchrun"), joined("cpu"):
@@ -362,9 +354,7 @@ def test_wrong_torchrun_variables_are_reported_in_one_line(monkeypatch: pytest.M
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no /proc")
-def test_training_by_torchrun_can_be_killed_and_resumed(
-    tmp_path: Path, toy_config: MakeConfig
-) -> None:
+def test_training_by_torchrun_can_be_killed_and_resumed(tmp_path, toy_config):
     (tmp_path / "toy.yaml").write_text(dump_config(toy_config(training={"epochs": 10_000})))
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
     command = [*torchrun, "--nproc-per-node=2", "-m", "nmt", "--", "train"]

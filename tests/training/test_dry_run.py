@@ -3,7 +3,6 @@
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,7 +11,6 @@ from typing import Any
 import psutil
 import pytest
 
-from nmt.config.config import Config
 from nmt.config.training import TrainingConfig
 from nmt.corpus.preparing.prepare import prepare
 from nmt.decoding.engines.pytorch import PyTorchSearch
@@ -30,32 +28,27 @@ from nmt.training.dry_run import (
 from nmt.training.step import TrainingState
 from nmt.training.validation import Measures, Validator
 
-MakeConfig = Callable[..., Config]
 pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
 
-def test_an_update_has_no_more_batches_than_an_epoch(toy_config: MakeConfig) -> None:
+def test_an_update_has_no_more_batches_than_an_epoch(toy_config):
     found = dry_run(toy_config(training={"accumulate": 10_000}))
     assert found.accumulate < 100
     assert found.updates == (2, 2)  # one in each epoch
 
 
-def test_what_training_refuses_is_refused(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_training_refuses_is_refused(toy_config, monkeypatch):
     monkeypatch.setattr("nmt.training.fill_datastore._LARGEST", 1)
     with pytest.raises(UserError, match=r"decoding\.knn_k"):
         dry_run(toy_config(decoding={"knn_k": 2}))
 
 
-def test_performs_two_updates_on_the_largest_batch_and_some_on_others(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_performs_two_updates_on_the_largest_batch_and_some_on_others(toy_config, monkeypatch):
     config = toy_config(training={"accumulate": 3, "batch_tokens": 300})
     taken = []
     update = TrainingState.update
 
-    def watched(self: TrainingState, batches: list) -> object:  # type: ignore[type-arg]
+    def watched(self: TrainingState, batches: list) -> object:
         taken.append(batches)
         return update(self, batches)
 
@@ -91,16 +84,12 @@ def test_performs_two_updates_on_the_largest_batch_and_some_on_others(
 
 
 @pytest.mark.parametrize(("validate_pairs", "expected"), [(None, 1000), (200, 200), (5000, 1000)])
-def test_at_most_1000_pairs_are_validated(
-    validate_pairs: int | None, expected: int, toy_config: MakeConfig
-) -> None:
+def test_at_most_1000_pairs_are_validated(validate_pairs, expected, toy_config):
     config = _with_short_validation(toy_config(training={"validate_pairs": validate_pairs}))
     assert config.training.validate_pairs == expected
 
 
-def test_validation_limits_translations_to_the_length_of_their_sources(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_validation_limits_translations_to_the_length_of_their_sources(toy_config, monkeypatch):
     """An untrained model would decode up to the usual limit, which a trained one rarely reaches."""
     lengths = []
     search = PyTorchSearch.__call__
@@ -126,8 +115,8 @@ def test_validation_limits_translations_to_the_length_of_their_sources(
     ],
 )
 def test_the_estimated_time_is_the_number_of_labels_divided_by_the_measured_speed(
-    toy_config: MakeConfig, limits: dict[str, object], limit: str
-) -> None:
+    toy_config, limits, limit
+):
     config = toy_config(training=limits)
     found = dry_run(config)
     target = prepare(config).sequences("train")[1]
@@ -145,9 +134,7 @@ def test_the_estimated_time_is_the_number_of_labels_divided_by_the_measured_spee
     assert [60 * minutes for minutes in found.minutes] == pytest.approx(expected)
 
 
-def test_the_speed_is_that_of_the_two_halves_of_the_measured_updates(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_speed_is_that_of_the_two_halves_of_the_measured_updates(monkeypatch):
     seconds = iter([1.0, 2.0, 3.0, 4.0, 5.0])
     monkeypatch.setattr("nmt.training.dry_run._update_seconds", lambda *_: next(seconds))
     batches = [SimpleNamespace(tokens=100 * n) for n in range(1, 11)]  # two per update
@@ -155,7 +142,7 @@ def test_the_speed_is_that_of_the_two_halves_of_the_measured_updates(
     trainer = SimpleNamespace(
         plan=SimpleNamespace(epoch=lambda number: epoch), settings=SimpleNamespace(accumulate=2)
     )
-    speeds = _speeds(trainer, 1)  # type: ignore[arg-type]
+    speeds = _speeds(trainer, 1)
     assert speeds == [2100 / 6, 3400 / 9]
 
 
@@ -167,16 +154,14 @@ def test_the_speed_is_that_of_the_two_halves_of_the_measured_updates(
         (30.0, (600, 20.0, "training.epochs")),
     ],
 )
-def test_a_time_limit_limits_the_updates(
-    max_minutes: float, expected: tuple[int, float, str]
-) -> None:
+def test_a_time_limit_limits_the_updates(max_minutes, expected):
     settings = TrainingConfig(max_minutes=max_minutes)
     trainer = SimpleNamespace(settings=settings, last_update=600, updates_in_epoch=60)
     # 100 labels per update
-    assert _estimate(trainer, labels=6000, tokens_per_second=50) == expected  # type: ignore[arg-type]
+    assert _estimate(trainer, labels=6000, tokens_per_second=50) == expected
 
 
-def test_no_run_is_left_behind_and_prepared_data_is_reused(toy_config: MakeConfig) -> None:
+def test_no_run_is_left_behind_and_prepared_data_is_reused(toy_config):
     config = toy_config()
     dry_run(config)
     assert [path.name for path in Path().iterdir()] == ["data"]
@@ -193,9 +178,7 @@ def test_no_run_is_left_behind_and_prepared_data_is_reused(toy_config: MakeConfi
         ((600.0, 900.0), 0.1, 2**30, "cuda", ["about 10.0 h to 15.0 h", "1,024 MiB of the GPU"]),
     ],
 )
-def test_values_are_shown_in_suitable_units(
-    minutes: tuple[float, float], busy: float, memory: int | None, device: str, parts: list[str]
-) -> None:
+def test_values_are_shown_in_suitable_units(minutes, busy, memory, device, parts):
     found = DryRun(
         parameters=1234567,
         device=device,
@@ -222,7 +205,7 @@ def test_values_are_shown_in_suitable_units(
     assert "times" not in str(replace(found, accumulate=1))
 
 
-def test_other_busy_processes_are_detected() -> None:
+def test_other_busy_processes_are_detected():
     with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as other:
         with _watching_others() as busy:
             time.sleep(0.5)
@@ -230,7 +213,7 @@ def test_other_busy_processes_are_detected() -> None:
     assert busy[0] > 0.3
 
 
-def test_an_idle_machine_is_not_reported_as_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_idle_machine_is_not_reported_as_busy(monkeypatch):
     times = psutil.cpu_times()
     monkeypatch.setattr(psutil, "cpu_times", lambda: times)
     with _watching_others() as busy:
@@ -238,7 +221,7 @@ def test_an_idle_machine_is_not_reported_as_busy(monkeypatch: pytest.MonkeyPatch
     assert busy == [0.0]
 
 
-def test_the_time_of_guests_is_counted_once() -> None:
+def test_the_time_of_guests_is_counted_once():
     times = psutil.cpu_times()
     if not hasattr(times, "guest"):
         pytest.skip("only Linux reports the time of guests")
@@ -246,7 +229,7 @@ def test_the_time_of_guests_is_counted_once() -> None:
     assert _busy_seconds(more) - _busy_seconds(times) == pytest.approx(3)
 
 
-def test_divergence_is_detected(toy_config: MakeConfig) -> None:
+def test_divergence_is_detected(toy_config):
     config = toy_config(training={"warmup_updates": 0})
     # Larger than the configuration allows, so that two updates are enough.
     rate = config.training.model_copy(update={"learning_rate": 1e30})

@@ -21,7 +21,7 @@ def _handlers() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("number", ALL)
-def test_the_first_signal_is_recorded_and_the_second_stops_at_once(number: signal.Signals) -> None:
+def test_the_first_signal_is_recorded_and_the_second_stops_at_once(number):
     before = signal.getsignal(number)
     with catching_signals(signal.default_int_handler) as interruption:
         assert not interruption.requested
@@ -36,7 +36,7 @@ def test_the_first_signal_is_recorded_and_the_second_stops_at_once(number: signa
 
 
 @pytest.mark.parametrize("number", ALL)
-def test_a_signal_that_is_ignored_stays_ignored(number: signal.Signals) -> None:
+def test_a_signal_that_is_ignored_stays_ignored(number):
     signal.signal(number, signal.SIG_IGN)  # as a shell script does for Ctrl-C in `nmt train … &`
     with catching_signals(signal.default_int_handler) as interruption:
         os.kill(os.getpid(), number)

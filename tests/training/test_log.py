@@ -1,9 +1,5 @@
 """The logs of a training run: on a full disk, and when it is resumed."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-from pathlib import Path
-
 import pytest
 
 from nmt.errors import UserError
@@ -15,9 +11,7 @@ def _point(update: int) -> UpdatePoint:
     return {"update": update, "loss": 1.5, "learning_rate": 0.001}
 
 
-def test_a_full_disk_is_reported_with_the_name_of_the_log(
-    tmp_path: Path, full_disk: Callable[[int], AbstractContextManager[None]]
-) -> None:
+def test_a_full_disk_is_reported_with_the_name_of_the_log(tmp_path, full_disk):
     run = RunFolder(tmp_path)
     refused = pytest.raises(UserError, match=r"updates\.jsonl: cannot be written \(.* free on")
     with refused, opened_log(run, 0, tensorboard=False) as log:
@@ -27,7 +21,7 @@ def test_a_full_disk_is_reported_with_the_name_of_the_log(
     assert run.read_updates() == [_point(10)]
 
 
-def test_weights_of_validations_after_the_checkpoint_are_dropped(tmp_path: Path) -> None:
+def test_weights_of_validations_after_the_checkpoint_are_dropped(tmp_path):
     run = RunFolder(tmp_path)
     (tmp_path / "validated").mkdir()
     for update in (500, 900, 1000):

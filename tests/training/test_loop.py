@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from unittest.mock import Mock
+from unittest.mock import Mock, patch
 
 import pytest
 import torch
@@ -34,8 +34,8 @@ from nmt.training.train import train
 from nmt.training.validation import Validator
 from tests.trainers import make_trainer, resumed
 
-MakeConfig = Callable[..., Config]
 pytestmark = pytest.mark.usefixtures("in_empty_folder")
+RUN = Path("run")
 
 
 def saved(folder: str) -> dict[str, Tensor]:
@@ -74,10 +74,8 @@ def stopping(
             os.kill(os.getpid(), signal.SIGINT)
         return original(self, *arguments)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kind, method, stop)
-        with pytest.raises(how):
-            yield
+    with patch.object(kind, method, stop), pytest.raises(how):
+        yield
 
 
 def in_update(number: int) -> Callable[[Any], bool]:
@@ -93,10 +91,28 @@ def updates_of(folder: str) -> list[int]:
 def assert_same_training(one: str, other: str) -> None:
     """Check that two runs have the same checkpoint and the same metrics, apart from times."""
     assert_same(saved(one), saved(other))
-    assert _without_time(one) == _without_time(other)
+    metrics = [
+        [{**line, "minutes": 0} for line in RunFolder(Path(folder)).read_metrics()]
+        for folder in (one, other)
+    ]
+    assert metrics[0] == metrics[1]
 
 
-def test_training_learns_the_toy_corpus(trained_run: RunFolder) -> None:
+def ran(config: Config) -> Trainer:
+    """Return a trainer that has run."""
+    trainer = make_trainer(config)
+    trainer.run()
+    return trainer
+
+
+def weights_of(trainer: Trainer, which: str) -> Transformer:
+    trained = trainer.state.model
+    sizes = len(trained.source_embedding.tokens.weight), trained.output.out_features
+    file = trainer.folder.weights(which)
+    return load_weights(file, trainer.config.model, *sizes, torch.device("cpu"))
+
+
+def test_training_learns_the_toy_corpus(trained_run):
     first, *_, last = trained_run.read_metrics()
     assert last["bleu"] > 60
     assert last["loss"] < first["loss"]
@@ -107,23 +123,19 @@ def test_training_learns_the_toy_corpus(trained_run: RunFolder) -> None:
     assert first["samples"][0].keys() == {"source", "reference", "translation"}
 
 
-def test_samples_are_translations_of_different_sentences(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_samples_are_translations_of_different_sentences(toy_config, monkeypatch):
     trainer = make_trainer(toy_config(training={"max_updates": 1}))
     first, *others = trainer.validator.examples
     monkeypatch.setattr(trainer.validator, "examples", [first, first, first, *others[2:]])
-
     samples = trainer.validator._samples(["one", "two", "three", *(e.source for e in others[2:])])
-
     sources = [first.source, *(e.source for e in others[2:4])]
     assert [sample["source"] for sample in samples] == sources
     assert samples[0]["translation"] == "one"
 
 
 def test_training_loss_is_the_mean_over_all_tokens_since_the_last_validation(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    toy_config, monkeypatch
+):
     """Without smoothing, it is the mean of the losses of the updates, weighted by their tokens."""
     settings = {"label_smoothing": 0.0, "max_updates": 5, "validate_updates": 2, "accumulate": 2}
     trainer = make_trainer(toy_config(training=settings))
@@ -145,25 +157,21 @@ def test_training_loss_is_the_mean_over_all_tokens_since_the_last_validation(
         assert 0 < line["train_accuracy"] < 1
 
 
-def test_the_recorded_learning_rate_is_that_of_the_optimizer(toy_config: MakeConfig) -> None:
-    trainer = make_trainer(toy_config(training={"max_updates": 3}))
-    trainer.run()
+def test_the_recorded_learning_rate_is_that_of_the_optimizer(toy_config):
+    trainer = ran(toy_config(training={"max_updates": 3}))
     [group] = trainer.state.optimizer.param_groups
     assert trainer.folder.read_metrics()[-1]["learning_rate"] == group["lr"] > 0
 
 
-def test_the_cosine_schedule_ends_at_zero_with_the_last_update(toy_config: MakeConfig) -> None:
+def test_the_cosine_schedule_ends_at_zero_with_the_last_update(toy_config):
     settings = {"schedule": "cosine", "warmup_updates": 1, "max_updates": 3, "validate_updates": 1}
-    trainer = make_trainer(toy_config(training=settings))
-    trainer.run()
+    trainer = ran(toy_config(training=settings))
     rates = [line["learning_rate"] for line in trainer.folder.read_metrics()]
     peak = trainer.settings.learning_rate
     assert rates == pytest.approx([peak, peak / 2, 0])
 
 
-def test_the_cosine_schedule_follows_the_length_of_the_epochs(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_cosine_schedule_follows_the_length_of_the_epochs(toy_config, monkeypatch):
     settings = {"schedule": "cosine", "warmup_updates": 1, "epochs": 3, "validate_updates": 1}
     trainer = make_trainer(toy_config(training=settings))
     epoch = trainer.plan.epoch
@@ -178,14 +186,14 @@ def test_the_cosine_schedule_follows_the_length_of_the_epochs(
     assert rates[-1] == 0
 
 
-def test_weights_depend_only_on_the_seed(toy_config: MakeConfig) -> None:
+def test_weights_depend_only_on_the_seed(toy_config):
     for folder, seed in (("a", 1), ("b", 1), ("c", 2)):
         train(toy_config(training={"seed": seed, "max_updates": 3}), Path(folder))
     assert_same(saved("a"), saved("b"))
     assert not torch.equal(saved("a")["output.weight"], saved("c")["output.weight"])
 
 
-def test_r_drop_affects_training(toy_config: MakeConfig) -> None:
+def test_r_drop_affects_training(toy_config):
     """Two runs, with R-Drop weighted nearly zero and fully, learn different weights."""
     for folder, r_drop in (("a", 1e-9), ("b", 1.0)):
         settings = {"max_updates": 3, "r_drop": r_drop, "precision": "float32"}
@@ -206,27 +214,36 @@ RESUMABLE = {
 
 
 @pytest.mark.parametrize("name", RESUMABLE)
-def test_resuming_is_exact(toy_config: MakeConfig, name: str) -> None:
+def test_resuming_is_exact(toy_config, name):
     sections = {section: dict(fields) for section, fields in RESUMABLE[name].items()}
     sections.setdefault("training", {}).update(epochs=3)
     config = toy_config(**sections)
     train(config, Path("whole"))
     middle = updates_of("whole")[-1] // 2
-    with stopping(TrainingState, "update", in_update(middle), KeyboardInterrupt):
+    assert_resuming_is_exact(config, TrainingState, "update", in_update(middle))
+
+
+def assert_resuming_is_exact(config: Config, *moment: Any) -> None:
+    """Check that a run that was interrupted at a moment continues like the run `whole`."""
+    with stopping(*moment, KeyboardInterrupt):
         train(config, Path("halves"))
     train(config, Path("halves"), resume=True)
     assert_same_training("whole", "halves")
 
 
+def test_resuming_after_an_interruption_in_the_last_validation_is_exact(toy_config):
+    config = toy_config(training={"max_updates": 7, "validate_updates": 5})
+    train(config, Path("whole"))
+    assert_resuming_is_exact(config, Trainer, "_measure", in_update(8))
+
+
 @pytest.mark.usefixtures("two_threads")
-def test_resuming_is_exact_with_several_threads(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_resuming_is_exact_with_several_threads(toy_config, monkeypatch):
     monkeypatch.setattr(backward, "_LEAST_TOKENS", 1)
     test_resuming_is_exact(toy_config, "average")
 
 
-def test_prefetched_batches_on_a_gpu_equal_those_on_a_cpu(toy_config: MakeConfig) -> None:
+def test_prefetched_batches_on_a_gpu_equal_those_on_a_cpu(toy_config):
     sampled = toy_config(
         tokenizer={"subword_regularization": 0.3}, training={"epochs": 3, "accumulate": 2}
     )
@@ -248,12 +265,7 @@ def test_prefetched_batches_on_a_gpu_equal_those_on_a_cpu(toy_config: MakeConfig
     assert updates("cuda", 2, 2) == updates("cpu", 2, 2) == whole[done:]
 
 
-def _without_time(folder: str) -> list[dict[str, object]]:
-    lines = RunFolder(Path(folder)).read_metrics()
-    return [{k: v for k, v in line.items() if k != "minutes"} for line in lines]
-
-
-def test_resuming_after_kill_9_is_exact(toy_config: MakeConfig) -> None:
+def test_resuming_after_kill_9_is_exact(toy_config):
     config = toy_config(training={"epochs": 8, "checkpoint_updates": 5, "average_decay": 0.9})
     train(config, Path("whole"))
     Path("config.yaml").write_text(dump_config(config))
@@ -268,30 +280,24 @@ def test_resuming_after_kill_9_is_exact(toy_config: MakeConfig) -> None:
     assert_same_training("whole", "killed")
 
 
-def test_ctrl_c_during_the_first_checkpoint_stops_after_the_first_update(
-    toy_config: MakeConfig, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_ctrl_c_during_the_first_checkpoint_stops_after_the_first_update(toy_config, capsys):
     with stopping(Trainer, "_save", in_update(1), KeyboardInterrupt):
-        train(toy_config(training={"max_updates": 3}), Path("run"))
+        train(toy_config(training={"max_updates": 3}), RUN)
     printed = capsys.readouterr().out
     assert "after update 1;" in printed
     assert "\n  nmt train --resume --run run\n" in printed
 
 
-def test_ctrl_c_during_the_last_checkpoint_stops_before_the_model_is_converted(
-    toy_config: MakeConfig,
-) -> None:
+def test_ctrl_c_during_the_last_checkpoint_stops_before_the_model_is_converted(toy_config):
     config = toy_config(training={"max_updates": 2})
     with stopping(Trainer, "_save", lambda each: each.progress.finished, KeyboardInterrupt):
-        train(config, Path("run"))
+        train(config, RUN)
     assert not Path("run/ctranslate2").exists()
-    train(config, Path("run"), resume=True)
+    train(config, RUN, resume=True)
     assert list(Path("run/ctranslate2").glob("*/model.bin"))
 
 
-def test_what_is_trained_is_announced(
-    toy_config: MakeConfig, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_trained_is_announced(toy_config, capsys):
     trainer = make_trainer(toy_config(training={"epochs": 1, "accumulate": 4}))
     parameters = sum(each.numel() for each in trainer.state.model.parameters())
     trainer.run()
@@ -301,7 +307,7 @@ def test_what_is_trained_is_announced(
     assert capsys.readouterr().out.startswith(announced)
 
 
-def test_a_validation_is_logged_with_the_minutes_of_training(toy_config: MakeConfig) -> None:
+def test_a_validation_is_logged_with_the_minutes_of_training(toy_config):
     begin = time.monotonic()
     trainer = make_trainer(toy_config(training={"max_updates": 1}))
     trainer._started -= 60 * 1.2345
@@ -312,27 +318,25 @@ def test_a_validation_is_logged_with_the_minutes_of_training(toy_config: MakeCon
     assert line["minutes"] == round(line["minutes"], 3)
 
 
-def test_a_finished_run_is_unchanged(
-    toy_config: MakeConfig, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_finished_run_is_unchanged(toy_config, capsys):
     trainer = make_trainer(toy_config(training={"max_updates": 2}))
     assert trainer.run()
     assert not resumed(trainer).run()
-    files = [Path("run") / name for name in ("checkpoint.pt", "config.yaml", "run.json")]
+    files = [RUN / name for name in ("checkpoint.pt", "config.yaml", "run.json")]
     before = [file.read_bytes() for file in files]
-    train(toy_config(training={"max_updates": 2, "learning_rate": 9}), Path("run"), resume=True)
+    train(toy_config(training={"max_updates": 2, "learning_rate": 9}), RUN, resume=True)
     assert [file.read_bytes() for file in files] == before
     assert "training.max_updates 2" in capsys.readouterr().out
 
 
-def test_training_continues_with_a_raised_limit(toy_config: MakeConfig) -> None:
-    train(toy_config(training={"max_updates": 2}), Path("run"))
-    train(toy_config(training={"max_updates": 4}), Path("run"), resume=True)
-    assert updates_of("run")[-1] == RunFolder(Path("run")).config.training.max_updates == 4
+def test_training_continues_with_a_raised_limit(toy_config):
+    train(toy_config(training={"max_updates": 2}), RUN)
+    train(toy_config(training={"max_updates": 4}), RUN, resume=True)
+    assert updates_of("run")[-1] == RunFolder(RUN).config.training.max_updates == 4
 
 
-def test_an_existing_run_or_one_in_training_is_refused(toy_config: MakeConfig) -> None:
-    config, run = toy_config(training={"max_updates": 2}), RunFolder(Path("run"))
+def test_an_existing_run_or_one_in_training_is_refused(toy_config):
+    config, run = toy_config(training={"max_updates": 2}), RunFolder(RUN)
     # Another process has locked the folder, but not written to it yet.
     with run.held(), pytest.raises(UserError, match="another process"):
         train(config, run.path)
@@ -345,17 +349,17 @@ def test_an_existing_run_or_one_in_training_is_refused(toy_config: MakeConfig) -
 
 
 def test_resuming_with_a_changed_corpus_is_refused_and_keeps_the_prepared_data(
-    toy_config: MakeConfig, toy_corpus: Path
-) -> None:
+    toy_config, toy_corpus
+):
     corpus = Path(shutil.copy(toy_corpus, "corpus.tsv"))
     settings = {"data": {"path": str(corpus)}, "training": {"max_updates": 2}}
-    train(toy_config(**settings), Path("run"))
+    train(toy_config(**settings), RUN)
     [manifest] = Path("data/prepared").glob("*/prepared.json")
     before = manifest.read_bytes()
     corpus.write_text("\n".join(corpus.read_text().splitlines()[:-1]) + "\n")
     settings["training"] = {"max_updates": 3}
     with pytest.raises(UserError, match="corpus has changed"):
-        train(toy_config(**settings), Path("run"), resume=True)
+        train(toy_config(**settings), RUN, resume=True)
     assert manifest.read_bytes() == before
 
 
@@ -379,36 +383,30 @@ FIXED: list[tuple[str, dict[str, object]]] = [
 ]
 
 
-def test_fields_that_affect_data_or_saved_state_cannot_be_changed_on_resume(
-    toy_config: MakeConfig,
-) -> None:
-    train(toy_config(training={"max_updates": 2}), Path("run"))
+def test_fields_that_affect_data_or_saved_state_cannot_be_changed_on_resume(toy_config):
+    train(toy_config(training={"max_updates": 2}), RUN)
     prepared = sorted(Path("data/prepared").iterdir())
     for section, change in FIXED:
-        changed: dict[str, dict[str, object]] = {"training": {"max_updates": 4}}
+        changed = {"training": {"max_updates": 4}}
         changed.setdefault(section, {}).update(change)
         with pytest.raises(UserError, match=rf"^{section}\.{list(change)[-1]}: .*new run"):
-            train(toy_config(**changed), Path("run"), resume=True)
+            train(toy_config(**changed), RUN, resume=True)
     assert sorted(Path("data/prepared").iterdir()) == prepared
 
 
 @pytest.mark.parametrize(("field", "old", "new"), [("batch_tokens", 300, 200), ("heads", 2, 4)])
-def test_they_may_not_be_edited_in_the_run_either(
-    toy_config: MakeConfig, field: str, old: int, new: int
-) -> None:
-    train(toy_config(training={"batch_tokens": 300, "max_updates": 1}), Path("run"))
+def test_they_may_not_be_edited_in_the_run_either(toy_config, field, old, new):
+    train(toy_config(training={"batch_tokens": 300, "max_updates": 1}), RUN)
     file = Path("run/config.yaml")
     text = file.read_text(encoding="utf-8")
     assert text.count(f"  {field}: {old}\n") == 1
     file.write_text(text.replace(f"  {field}: {old}\n", f"  {field}: {new}\n"), encoding="utf-8")
     with pytest.raises(UserError, match=rf"{field}: .*, not {new};"):
-        train(load_config(file, ["training.max_updates=2"]), Path("run"), resume=True)
+        train(load_config(file, ["training.max_updates=2"]), RUN, resume=True)
 
 
 @pytest.mark.parametrize("several", [False, True])
-def test_of_corpora_only_the_paths_may_change(
-    toy_config: MakeConfig, toy_corpus: Path, several: bool
-) -> None:
+def test_of_corpora_only_the_paths_may_change(toy_config, toy_corpus, several):
     def config(updates: int, **fields: object) -> Config:
         tree = toy_config(training={"max_updates": updates}).model_dump(mode="json")
         part = {"source": "tsv", "path": str(toy_corpus), **fields}
@@ -418,62 +416,58 @@ def test_of_corpora_only_the_paths_may_change(
         tree["data"] |= part
         return Config.model_validate(tree)
 
-    train(config(2), Path("run"))
+    train(config(2), RUN)
     if several:
         with pytest.raises(UserError, match=r"^data\.corpora: only the paths may change"):
-            train(config(4, weight=2), Path("run"), resume=True)
+            train(config(4, weight=2), RUN, resume=True)
     shutil.copy(toy_corpus, "moved.tsv")
-    run = train(config(4, path="moved.tsv"), Path("run"), resume=True)
+    run = train(config(4, path="moved.tsv"), RUN, resume=True)
     assert updates_of("run")[-1] == 4
     data = run.config.data
     assert (data.corpora[0] if several else data).path == Path("moved.tsv")
 
 
-def test_resuming_without_a_checkpoint_is_refused(toy_config: MakeConfig) -> None:
+def test_resuming_without_a_checkpoint_is_refused(toy_config):
     config = toy_config(training={"max_updates": 2})
-    train(config, Path("run"))
-    for checkpoint in Path("run").glob("checkpoint*"):
+    train(config, RUN)
+    for checkpoint in RUN.glob("checkpoint*"):
         checkpoint.unlink()
     with pytest.raises(UserError, match=r"no checkpoint .* weights"):
-        train(config, Path("run"), resume=True)
+        train(config, RUN, resume=True)
 
 
-@pytest.mark.parametrize("moment", ["train.prepare", "lifecycle.run_files", "first update"])
+@pytest.mark.parametrize("moment", ["training.train.prepare", "runs.lifecycle.run_files", None])
 @pytest.mark.parametrize("resume", [False, True])
-def test_a_run_killed_at_its_beginning_can_restart(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch, moment: str, resume: bool
-) -> None:
+def test_a_run_killed_at_its_beginning_can_restart(toy_config, moment, resume):
     config = toy_config(training={"max_updates": 3})
     train(config, Path("whole"))
-    if moment == "first update":
+    if moment:
+        with exiting_in(moment):
+            train(config, RUN)
+    else:
         resume = True  # there is a checkpoint
         with stopping(TrainingState, "update", in_update(1), InterruptedError):
-            train(config, Path("run"))
-    else:
-        package = "training" if moment == "train.prepare" else "runs"
-        with monkeypatch.context() as patch:
-            patch.setattr(f"nmt.{package}.{moment}", Mock(side_effect=SystemExit))
-            with pytest.raises(SystemExit):
-                train(config, Path("run"))
-    train(config, Path("run"), resume=resume)
+            train(config, RUN)
+    train(config, RUN, resume=resume)
     assert_same(saved("whole"), saved("run"))
 
 
-def test_a_run_killed_while_converting_its_model_converts_it_when_resumed(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@contextmanager
+def exiting_in(function: str) -> Iterator[None]:
+    """Stop training when a function of nmt is called."""
+    with patch(f"nmt.{function}", Mock(side_effect=SystemExit)), pytest.raises(SystemExit):
+        yield
+
+
+def test_a_run_killed_while_converting_its_model_converts_it_when_resumed(toy_config):
     config = toy_config(training={"max_updates": 2})
-    with monkeypatch.context() as patch:
-        patch.setattr("nmt.training.train.convert", Mock(side_effect=SystemExit))
-        with pytest.raises(SystemExit):
-            train(config, Path("run"))
-    train(config, Path("run"), resume=True)
-    assert list(Path("run/ctranslate2").glob("*/model.bin"))
+    with exiting_in("training.train.convert"):
+        train(config, RUN)
+    train(config, RUN, resume=True)
+    assert list(RUN.glob("ctranslate2/*/model.bin"))
 
 
-def test_an_interruption_while_preparing_shows_how_to_restart(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_interruption_while_preparing_shows_how_to_restart(toy_config, monkeypatch, capsys):
     monkeypatch.setattr("nmt.training.train.prepare", Mock(side_effect=KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         train(toy_config(), Path("a run"))
@@ -481,84 +475,52 @@ def test_an_interruption_while_preparing_shows_how_to_restart(
 
 
 def test_a_failure_before_the_first_checkpoint_deletes_a_new_run_but_not_a_resumed_one(
-    toy_config: MakeConfig, toy_corpus: Path
-) -> None:
+    toy_config, toy_corpus
+):
     config = toy_config(data={"path": "own.tsv"}, training={"max_updates": 2})
     with pytest.raises(UserError, match=r"own\.tsv"):
-        train(config, Path("run"))
-    assert not Path("run").exists()
-    RunFolder(Path("run")).path.mkdir()
-    RunFolder(Path("run")).write_config(config)
+        train(config, RUN)
+    assert not RUN.exists()
+    RUN.mkdir()
+    RunFolder(RUN).write_config(config)
     with pytest.raises(UserError, match=r"own\.tsv"):
-        train(config, Path("run"), resume=True)
+        train(config, RUN, resume=True)
     shutil.copy(toy_corpus, "own.tsv")
-    train(config, Path("run"), resume=True)
+    train(config, RUN, resume=True)
 
 
-def test_training_stops_when_validations_stop_improving(toy_config: MakeConfig) -> None:
+def test_training_stops_when_validations_stop_improving(toy_config):
     frozen = {"learning_rate": 1e-12, "validate_updates": 1, "patience": 3, "epochs": 9}
-    train(toy_config(training=frozen), Path("run"))
+    train(toy_config(training=frozen), RUN)
     assert updates_of("run") == [1, 2, 3, 4]
 
 
 def measuring(trainer: Trainer, *each: dict[str, float]) -> Iterator[dict[str, float]]:
     """Let validations report these values, one after the other."""
     measures, honest = iter(each), trainer.validator.measure
-    trainer.validator.measure = lambda model: {**honest(model), **next(measures)}  # type: ignore[method-assign, typeddict-item]
+    trainer.validator.measure = lambda model: {**honest(model), **next(measures)}
     return measures
 
 
-def test_a_better_validation_resets_patience(toy_config: MakeConfig) -> None:
-    """Losses fall in the third validation, so that only the last two are worse in a row."""
-    settings = {"best": "loss", "validate_updates": 1, "patience": 2, "max_updates": 6}
-    trainer = make_trainer(toy_config(training=settings))
-    left = measuring(trainer, *({"loss": loss} for loss in (2.0, 3.0, 1.0, 2.0, 2.0, 0.0)))
-    trainer.run()
-    assert list(left) == [{"loss": 0.0}]
-
-
-def test_target_bleu_is_refused_in_languages_without_spaces(toy_config: MakeConfig) -> None:
+def test_target_bleu_is_refused_in_languages_without_spaces(toy_config):
     config = toy_config(data={"target_language": "zh"}, training={"target_bleu": 20})
     with pytest.raises(UserError, match=r"training\.target_bleu"):
-        train(config, Path("run"))
+        train(config, RUN)
 
 
-def test_patience_waits_while_the_loss_falls(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """BLEU is highest in the first validation, and the loss lowest in the fifth."""
-    measured = iter([(0.22, 5.5), (0, 5.2), (0, 4.9), (0.2, 4.5), (0, 4.0), (0, 4.0), (0, 4.1)])
-    honest = Validator.measure
-
-    def measure(self: Validator, model: Transformer) -> dict[str, object]:
-        bleu, loss = next(measured)
-        return honest(self, model) | {"bleu": bleu, "loss": loss}
-
-    monkeypatch.setattr(Validator, "measure", measure)
-    settings = {"validate_updates": 1, "patience": 2, "max_updates": 9}
-    trainer = make_trainer(toy_config(training=settings))
-    trainer.run()
-    assert (trainer.progress.best_update, trainer.progress.updates) == (5, 7)
-
-
-def test_training_stops_after_max_minutes(toy_config: MakeConfig) -> None:
-    train(toy_config(training={"epochs": 1000, "max_minutes": 0.01}), Path("run"))
-    assert RunFolder(Path("run")).read_metrics()[-1]["epoch"] < 1000
+def test_training_stops_after_max_minutes(toy_config):
+    train(toy_config(training={"epochs": 1000, "max_minutes": 0.01}), RUN)
+    assert RunFolder(RUN).read_metrics()[-1]["epoch"] < 1000
 
 
 @pytest.mark.parametrize(("best", "number", "value"), [("loss", 3, 0.0), ("bleu", 4, 90.0)])
 def test_best_weights_are_those_of_the_best_validation(
-    toy_config: MakeConfig,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    best: str,
-    number: int,
-    value: float,
-) -> None:
+    toy_config, monkeypatch, capsys, best, number, value
+):
     """Of five validations, the third has the lowest loss and the fourth the highest BLEU."""
     config = toy_config(training={"best": best, "validate_updates": 1, "max_updates": 5})
     trainer = make_trainer(config)
-    seen: list[dict[str, Tensor]] = []
+    seen = []
 
     def measure(self: Validator, model: Transformer) -> dict[str, object]:
         seen.append({name: value.clone() for name, value in model.state_dict().items()})
@@ -572,27 +534,31 @@ def test_best_weights_are_those_of_the_best_validation(
     shown = [line for line in capsys.readouterr().out.splitlines() if line.startswith("update ")]
     assert [line.endswith("(best)") for line in shown] == [n <= number for n in range(1, 6)]
     kept = seen[number - 1]
-    sizes = (len(kept[f"{name}.weight"]) for name in ("source_embedding.tokens", "output"))
-    saved = load_weights(trainer.folder.weights("best"), config.model, *sizes, torch.device("cpu"))
-    assert_same(saved.state_dict(), kept)
+    assert_same(weights_of(trainer, "best").state_dict(), kept)
     assert not torch.equal(kept["output.weight"], seen[number]["output.weight"])
 
 
-def test_equal_bleu_is_decided_by_the_loss(toy_config: MakeConfig) -> None:
-    """BLEU is 0 if no sentence has four words."""
-    trainer = make_trainer(toy_config(training={"validate_updates": 1, "patience": 2}))
-    losses = (3.0, 4.0, 2.0, 1.0, 1.5, 1.5, 0.5)
-    measuring(trainer, *({"bleu": 0.0, "loss": loss} for loss in losses))
+@pytest.mark.parametrize(
+    ("best", "bleus", "losses", "best_update", "end"),
+    [
+        # In the third validation, the loss falls, so that only the last two are worse in a row.
+        ("loss", [0] * 6, [2.0, 3.0, 1.0, 2.0, 2.0, 0.0], 3, 5),
+        # BLEU is highest in the first validation, and the loss lowest in the fifth.
+        ("bleu", [0.22, 0, 0, 0.2, 0, 0, 0], [5.5, 5.2, 4.9, 4.5, 4.0, 4.0, 4.1], 5, 7),
+        # BLEU is 0 if no sentence has four words; the loss decides between equal ones.
+        ("bleu", [0.0] * 7, [3.0, 4.0, 2.0, 1.0, 1.5, 1.5, 0.5], 4, 6),
+    ],
+)
+def test_patience_and_the_best_validation(toy_config, best, bleus, losses, best_update, end):
+    settings = {"best": best, "validate_updates": 1, "patience": 2, "max_updates": 9}
+    trainer = make_trainer(toy_config(training=settings))
+    measuring(trainer, *({"bleu": b, "loss": x} for b, x in zip(bleus, losses, strict=True)))
     trainer.run()
-    assert (trainer.progress.best_update, trainer.progress.updates) == (4, 6)
-    best = trainer.folder.best_validation(trainer.folder.read_metrics())
-    assert best
-    assert best["update"] == 4
+    assert (trainer.progress.best_update, trainer.progress.updates) == (best_update, end)
+    assert trainer.folder.best_validation(trainer.folder.read_metrics())["update"] == best_update
 
 
-def test_a_loss_that_is_not_a_number_stops_training_with_an_error(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_loss_that_is_not_a_number_stops_training_with_an_error(toy_config, monkeypatch):
     monkeypatch.setattr("nmt.training.console._REPORT_MINUTES", 0.0)
     trainer = make_trainer(toy_config())
     with torch.no_grad():
@@ -602,75 +568,59 @@ def test_a_loss_that_is_not_a_number_stops_training_with_an_error(
     assert not trainer.folder.checkpoint.exists()
 
 
-def test_only_the_weights_of_the_last_validations_are_kept(toy_config: MakeConfig) -> None:
+def test_only_the_weights_of_the_last_validations_are_kept(toy_config):
     settings = {"validate_updates": 1, "max_updates": 3}
-    run = train(toy_config(training={**settings, "keep_validated": 2}), Path("run"))
+    run = train(toy_config(training={**settings, "keep_validated": 2}), RUN)
     second, third = run.validated()
     assert (second.stem, third.stem) == ("2", "3")
     assert second.read_bytes() != third.read_bytes()
     assert third.read_bytes() == run.weights("last").read_bytes()
     # By default, none are kept.
-    train(toy_config(training={**settings, "max_updates": 4}), Path("run"), resume=True)
+    train(toy_config(training={**settings, "max_updates": 4}), RUN, resume=True)
     assert not run.validated()
 
 
-def test_averaged_weights_are_saved_and_differ_from_the_last(toy_config: MakeConfig) -> None:
-    train(toy_config(training={"average_decay": 0.9}), Path("run"))
+def test_averaged_weights_are_saved_and_differ_from_the_last(toy_config):
+    train(toy_config(training={"average_decay": 0.9}), RUN)
     last, averaged = (Path(f"run/{name}.safetensors").read_bytes() for name in ("last", "ema"))
     assert last != averaged
 
 
-def test_validation_measures_the_averaged_weights(toy_config: MakeConfig) -> None:
+def test_validation_measures_the_averaged_weights(toy_config):
     settings = {"average_decay": 0.9, "max_updates": 8, "validate_updates": 8}
-    trainer = make_trainer(toy_config(training=settings))
-    trainer.run()
+    trainer = ran(toy_config(training=settings))
     [line] = trainer.folder.read_metrics()
-    trained = trainer.state.model
-    sizes = len(trained.output.weight), trained.output.out_features
-    losses = {}
-    for weights in ("ema", "last", "best"):
-        file = trainer.folder.weights(weights)
-        model = load_weights(file, trainer.config.model, *sizes, torch.device("cpu")).eval()
-        losses[weights] = trainer.validator.measure(model)["loss"]
-    assert losses["ema"] == losses["best"] == line["loss"] != losses["last"]
+    ema, last, best = (
+        trainer.validator.measure(weights_of(trainer, which).eval())["loss"]
+        for which in ("ema", "last", "best")
+    )
+    assert ema == best == line["loss"] != last
 
 
-def test_resuming_after_an_interruption_in_the_last_validation_is_exact(
-    toy_config: MakeConfig,
-) -> None:
-    config = toy_config(training={"max_updates": 7, "validate_updates": 5})
-    train(config, Path("whole"))
-    with stopping(Trainer, "_measure", in_update(8), KeyboardInterrupt):
-        train(config, Path("halves"))
-    train(config, Path("halves"), resume=True)
-    assert_same_training("whole", "halves")
-
-
-def test_a_run_interrupted_at_its_limit_does_not_continue(toy_config: MakeConfig) -> None:
+def test_a_run_interrupted_at_its_limit_does_not_continue(toy_config):
     config = toy_config(training={"max_updates": 4, "validate_updates": 4})
     with stopping(TrainingState, "update", in_update(4), KeyboardInterrupt):
-        train(config, Path("run"))
-    train(config, Path("run"), resume=True)
+        train(config, RUN)
+    train(config, RUN, resume=True)
     assert updates_of("run") == [4]
 
 
-def test_a_complete_run_saves_changes_other_than_those_of_training(toy_config: MakeConfig) -> None:
-    train(toy_config(training={"max_updates": 2}), Path("run"))
-    path = Path("run/config.yaml")
+def test_a_complete_run_saves_changes_other_than_those_of_training(toy_config):
+    train(toy_config(training={"max_updates": 2}), RUN)
     changes = ["training.learning_rate=9", "decoding.beam_size=7"]
-    run = train(load_config(path, changes), Path("run"), resume=True)
+    run = train(load_config(RUN / "config.yaml", changes), RUN, resume=True)
     assert run.config.training.learning_rate != 9
     assert run.config.decoding.beam_size == 7
     assert run.origin.overrides == ("decoding.beam_size=7",)
 
 
-def test_a_max_length_too_short_for_the_data_leaves_no_run(toy_config: MakeConfig) -> None:
+def test_a_max_length_too_short_for_the_data_leaves_no_run(toy_config):
     with pytest.raises(UserError, match=r"model\.max_length"):
-        train(toy_config(model={"max_length": 4}), Path("run"))
-    assert not Path("run").exists()
+        train(toy_config(model={"max_length": 4}), RUN)
+    assert not RUN.exists()
 
 
-def test_a_resumed_run_keeps_its_minutes(toy_config: MakeConfig) -> None:
+def test_a_resumed_run_keeps_its_minutes(toy_config):
     trainer = make_trainer(toy_config())
     trainer.state.update([trainer.plan.largest()])
     trainer.progress.minutes = 30.0
@@ -680,12 +630,10 @@ def test_a_resumed_run_keeps_its_minutes(toy_config: MakeConfig) -> None:
     assert 30 <= again.progress.minutes < 30.4
 
 
-def test_the_curve_shows_the_loss_of_all_workers(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_curve_shows_the_loss_of_all_workers(toy_config, monkeypatch):
     trainer = make_trainer(toy_config())
     points: list[dict[str, float]] = []
-    trainer._log = SimpleNamespace(write_point=points.append)  # type: ignore[assignment]
+    trainer._log = SimpleNamespace(write_point=points.append)
     monkeypatch.setattr(trainer.worker, "sum", lambda *numbers: tuple(2 * x for x in numbers))
     trainer.progress.updates = 10
     with ProgressBar(trainer.settings, trainer.progress, trainer.last_update) as bar:
@@ -693,7 +641,7 @@ def test_the_curve_shows_the_loss_of_all_workers(
     assert [point["loss"] for point in points] == [3.0]
 
 
-def test_diverged_weights_are_never_saved(toy_config: MakeConfig) -> None:
+def test_diverged_weights_are_never_saved(toy_config):
     trainer = make_trainer(toy_config(training={"checkpoint_updates": 1}))
     with torch.no_grad():
         trainer.state.model.encoder_norm.weight.fill_(float("inf"))
@@ -704,9 +652,7 @@ def test_diverged_weights_are_never_saved(toy_config: MakeConfig) -> None:
     assert sorted(trainer.folder.path.iterdir()) == before
 
 
-def test_skipped_pairs_and_updates_are_reported(
-    toy_config: MakeConfig, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_skipped_pairs_and_updates_are_reported(toy_config, capsys):
     trainer = make_trainer(toy_config(model={"max_length": 12}))
     trainer._announce()
     trainer.state.update([trainer.plan.largest()])
@@ -724,9 +670,7 @@ def test_skipped_pairs_and_updates_are_reported(
 
 
 @pytest.mark.parametrize(("updates", "reached"), [(3, "0.003"), (4, "0.004"), (5, None)])
-def test_a_warm_up_as_long_as_training_is_reported(
-    toy_config: MakeConfig, capsys: pytest.CaptureFixture[str], updates: int, reached: str | None
-) -> None:
+def test_a_warm_up_as_long_as_training_is_reported(toy_config, capsys, updates, reached):
     settings = {"warmup_updates": 4, "max_updates": updates, "learning_rate": 4e-3}
     make_trainer(toy_config(training=settings))._announce()
     message = f"warm-up (4 updates) takes up all of training: the learning rate reaches {reached} "
@@ -734,7 +678,7 @@ def test_a_warm_up_as_long_as_training_is_reported(
     assert message in printed if reached else "warm-up" not in printed
 
 
-def test_training_stops_when_validation_reaches_the_target(toy_config: MakeConfig) -> None:
+def test_training_stops_when_validation_reaches_the_target(toy_config):
     settings = {"validate_updates": 1, "max_updates": 4, "target_bleu": 40}
     trainer = make_trainer(toy_config(training=settings))
     measuring(trainer, *({"bleu": bleu} for bleu in (0.0, 50.0, 49.0, 60.0)))
@@ -744,43 +688,31 @@ def test_training_stops_when_validation_reaches_the_target(toy_config: MakeConfi
 
 @pytest.mark.parametrize(("seconds", "times"), [(0.0, 2), (600.0, 1)])
 def test_the_remaining_time_is_printed_at_the_start_and_after_each_validation_except_the_last(
-    toy_config: MakeConfig,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    seconds: float,
-    times: int,
-) -> None:
+    toy_config, monkeypatch, capsys, seconds, times
+):
     monkeypatch.setattr("nmt.training.console._FIRST_ESTIMATE_MINUTES", seconds / 60)
-    trainer = make_trainer(toy_config(training={"max_updates": 4, "validate_updates": 2}))
-    trainer.run()
-    printed = capsys.readouterr().out.count("at this speed, training will finish in")
-    assert printed == times
+    ran(toy_config(training={"max_updates": 4, "validate_updates": 2}))
+    assert capsys.readouterr().out.count("at this speed, training will finish in") == times
 
 
-def test_curve_points_are_not_duplicated_on_resume(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_curve_points_are_not_duplicated_on_resume(toy_config, monkeypatch):
     monkeypatch.setattr("nmt.training.loop.POINT_UPDATES", 2)
     config = toy_config(training={"checkpoint_updates": 3, "max_updates": 8})
-    train(config, Path("whole"))
+    points = train(config, Path("whole")).read_updates()
     with stopping(TrainingState, "update", in_update(6), InterruptedError):
         train(config, Path("killed"))
     checkpoint = torch.load("killed/checkpoint.pt", weights_only=True)
     assert checkpoint["progress"]["updates"] == 3
     with Path("killed/updates.jsonl").open("a") as file:
         file.write('{"update": 6, "lo')  # as after a power failure
-    train(config, Path("killed"), resume=True)
-    points = RunFolder(Path("whole")).read_updates()
+    assert train(config, Path("killed"), resume=True).read_updates() == points
     assert [point["update"] for point in points] == [2, 4, 6, 8]
     assert points[-1]["loss"] < points[0]["loss"]
     assert points[1]["learning_rate"] == pytest.approx(2 * points[0]["learning_rate"])
-    assert RunFolder(Path("killed")).read_updates() == points
 
 
 @pytest.mark.parametrize("lost", ["_save", "_save_best"])
-def test_the_best_weights_are_those_of_the_checkpoint_after_a_kill(
-    toy_config: MakeConfig, lost: str
-) -> None:
+def test_the_best_weights_are_those_of_the_checkpoint_after_a_kill(toy_config, lost):
     settings = {"validate_updates": 2, "max_updates": 2, "best": "loss", "average_decay": 0.9}
     config = toy_config(training=settings)
     longer = toy_config(training=settings | {"max_updates": 4})
@@ -796,7 +728,7 @@ def test_the_best_weights_are_those_of_the_checkpoint_after_a_kill(
     assert weights == identity(best[lost].weights("best"))
 
 
-def test_a_validation_loss_that_is_not_finite_ends_training(toy_config: MakeConfig) -> None:
+def test_a_validation_loss_that_is_not_finite_ends_training(toy_config):
     trainer = make_trainer(toy_config())
     trainer.state.update([trainer.plan.largest()])
     measuring(trainer, {"loss": float("nan")})

@@ -12,8 +12,8 @@ from nmt.training.optimizers import LossScale, WeightAverage, make_optimizer
     ("name", "kind"),
     [("adam", torch.optim.Adam), ("adamw", torch.optim.AdamW), ("nadam", torch.optim.NAdam)],
 )
-def test_optimizers_use_the_configured_values(name: str, kind: type) -> None:
-    config = TrainingConfig(optimizer=name, betas=(0.8, 0.95), epsilon=1e-6, weight_decay=0.01)  # type: ignore[arg-type]
+def test_optimizers_use_the_configured_values(name, kind):
+    config = TrainingConfig(optimizer=name, betas=(0.8, 0.95), epsilon=1e-6, weight_decay=0.01)
     optimizer = make_optimizer(nn.Linear(2, 2), config)
     [group] = optimizer.param_groups
     assert type(optimizer) is kind
@@ -21,7 +21,7 @@ def test_optimizers_use_the_configured_values(name: str, kind: type) -> None:
 
 
 @pytest.mark.parametrize(("updates", "decay"), [(10_000, 0.9), (1, 2 / 11)])
-def test_the_average_follows_the_equation(updates: int, decay: float) -> None:
+def test_the_average_follows_the_equation(updates, decay):
     """Early updates have a lower decay."""
     model = nn.Linear(1, 1, bias=False)
     nn.init.constant_(model.weight, 1.0)
@@ -31,7 +31,7 @@ def test_the_average_follows_the_equation(updates: int, decay: float) -> None:
     assert average.average[0].item() == pytest.approx(decay * 1.0 + (1 - decay) * 2.0)
 
 
-def test_swapping_twice_restores_both() -> None:
+def test_swapping_twice_restores_both():
     model = nn.Linear(3, 3)
     average = WeightAverage(model, decay=0.5)
     with torch.no_grad():
@@ -54,7 +54,7 @@ def step(
     scale.step(optimizer)
 
 
-def test_gradients_are_unscaled_before_clipping() -> None:
+def test_gradients_are_unscaled_before_clipping():
     moved = []
     for dtype in (torch.float16, torch.float32):
         weight = nn.Parameter(torch.zeros(2))
@@ -66,11 +66,9 @@ def test_gradients_are_unscaled_before_clipping() -> None:
 
 
 @pytest.mark.parametrize("kind", [torch.optim.SGD, torch.optim.Adam])
-def test_an_update_that_overflows_is_skipped_and_counted(
-    kind: type[torch.optim.Optimizer],
-) -> None:
+def test_an_update_that_overflows_is_skipped_and_counted(kind):
     weight = nn.Parameter(torch.zeros(2))
-    optimizer = kind([weight], lr=1.0)  # type: ignore[call-arg]
+    optimizer = kind([weight], lr=1.0)
     scale = LossScale(torch.device("cpu"), torch.float16)
     before = 1 / scale.divisor(1.0)
     step(scale, weight, optimizer, math.inf)
@@ -82,7 +80,7 @@ def test_an_update_that_overflows_is_skipped_and_counted(
     assert scale.skipped == 1
 
 
-def test_a_loss_scale_is_restored() -> None:
+def test_a_loss_scale_is_restored():
     weight = nn.Parameter(torch.zeros(2))
     first, second = (LossScale(torch.device("cpu"), torch.float16) for _ in range(2))
     step(first, weight, torch.optim.SGD([weight], lr=1.0), math.inf)

@@ -7,11 +7,11 @@ from nmt.training.schedules import learning_rate
 
 
 def rates(last: int = 1000, **fields: object) -> list[float]:
-    config = TrainingConfig(learning_rate=0.1, warmup_updates=100, **fields)  # type: ignore[arg-type]
+    config = TrainingConfig(learning_rate=0.1, warmup_updates=100, **fields)
     return [learning_rate(config, update, last) for update in (1, 50, 100, 400, 1000)]
 
 
-def test_inverse_square_root_equals_the_papers_equation() -> None:
+def test_inverse_square_root_equals_the_papers_equation():
     # lrate = d_model^-0.5 · min(step^-0.5, step · warmup^-1.5), equation 3
     d_model, warmup = 512, 4000
     config = TrainingConfig(learning_rate=(d_model * warmup) ** -0.5, warmup_updates=warmup)
@@ -30,5 +30,5 @@ def test_inverse_square_root_equals_the_papers_equation() -> None:
         ("cosine", 100, [0.001, 0.05, 0.1, 0.0, 0.0]),
     ],
 )
-def test_schedules_follow_their_equations(schedule: str, last: int, expected: list[float]) -> None:
+def test_schedules_follow_their_equations(schedule, last, expected):
     assert rates(last, schedule=schedule) == pytest.approx(expected)

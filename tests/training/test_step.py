@@ -1,34 +1,26 @@
 """Updates of the weights: gradients, precision, dropout and averages."""
 
-from collections.abc import Callable
-
 import pytest
 import torch
 from torch import Tensor
 
-from nmt.config.config import Config
 from nmt.errors import UserError
 from nmt.training.batches import Batch
 from nmt.training.console import ProgressBar
 from nmt.training.loop import Trainer
 from tests.trainers import make_trainer
 
-MakeConfig = Callable[..., Config]
 pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
 
-def test_training_on_a_cpu_keeps_freed_memory(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_training_on_a_cpu_keeps_freed_memory(toy_config, monkeypatch):
     kept: list[bool] = []
     monkeypatch.setattr("nmt.training.step.keep_memory", lambda: kept.append(True))
     make_trainer(toy_config())
     assert kept == [True]
 
 
-def test_accumulating_four_batches_gives_the_loss_and_the_gradient_of_the_whole(
-    toy_config: MakeConfig,
-) -> None:
+def test_accumulating_four_batches_gives_the_loss_and_the_gradient_of_the_whole(toy_config):
     trainer = make_trainer(toy_config(model={"dropout": 0.0}, training={"precision": "float32"}))
     source, target = trainer.prepared.sequences("train")
     sources = [source[i].tolist() for i in range(16)]
@@ -52,13 +44,13 @@ def _gradient(trainer: Trainer, batches: list[Batch]) -> tuple[float, list[Tenso
     def grab() -> None:
         found.extend(p.grad.clone() for p in trainer.state.model.parameters() if p.grad is not None)
 
-    trainer.state.optimizer.step = grab  # type: ignore[method-assign, assignment]
+    trainer.state.optimizer.step = grab
     loss = trainer.state.update(batches)
-    trainer.state.optimizer.step = step  # type: ignore[method-assign]
+    trainer.state.optimizer.step = step
     return loss.item(), found
 
 
-def test_the_average_includes_the_weights_after_the_update(toy_config: MakeConfig) -> None:
+def test_the_average_includes_the_weights_after_the_update(toy_config):
     trainer = make_trainer(toy_config(training={"average_decay": 0.9}))
     weight, average = next(trainer.state.model.parameters()), trainer.state.average
     assert average
@@ -69,7 +61,7 @@ def test_the_average_includes_the_weights_after_the_update(toy_config: MakeConfi
     assert not torch.equal(expected, before)
 
 
-def test_a_gradient_is_clipped_to_the_norm(toy_config: MakeConfig) -> None:
+def test_a_gradient_is_clipped_to_the_norm(toy_config):
     norms = []
     for clip_norm in (None, 1e-3):
         trainer = make_trainer(toy_config(training={"clip_norm": clip_norm}), f"run-{clip_norm}")
@@ -79,9 +71,7 @@ def test_a_gradient_is_clipped_to_the_norm(toy_config: MakeConfig) -> None:
     assert norms[1] == pytest.approx(1e-3, rel=1e-3)
 
 
-def test_dropout_differs_between_updates_and_between_accumulated_batches(
-    toy_config: MakeConfig,
-) -> None:
+def test_dropout_differs_between_updates_and_between_accumulated_batches(toy_config):
     """The rate is too small to change the weights, so losses differ only by dropout."""
     settings = {"learning_rate": 1e-30, "precision": "float32"}
     trainer = make_trainer(toy_config(model={"dropout": 0.5}, training=settings))
@@ -94,9 +84,7 @@ def test_dropout_differs_between_updates_and_between_accumulated_batches(
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-def test_matrix_products_use_the_configured_precision(
-    toy_config: MakeConfig, precision: str
-) -> None:
+def test_matrix_products_use_the_configured_precision(toy_config, precision):
     trainer = make_trainer(toy_config(training={"precision": precision}))
     seen: set[torch.dtype] = set()
     inner = trainer.state.model.encoder_layers()[0].feed_forward.inner
@@ -111,14 +99,12 @@ def test_matrix_products_use_the_configured_precision(
 
 
 @pytest.mark.parametrize(("precision", "scaled"), [("float16", True), ("bfloat16", False)])
-def test_the_loss_is_scaled_for_float16_only(
-    toy_config: MakeConfig, precision: str, scaled: bool
-) -> None:
+def test_the_loss_is_scaled_for_float16_only(toy_config, precision, scaled):
     trainer = make_trainer(toy_config(training={"precision": precision}))
     assert (float(trainer.state.loss_scale.divisor(1)) < 1) == scaled
 
 
-def test_updates_skipped_for_float16_leave_no_trace_in_the_loss(toy_config: MakeConfig) -> None:
+def test_updates_skipped_for_float16_leave_no_trace_in_the_loss(toy_config):
     settings = {"precision": "float16", "validate_updates": 100}
     trainer = make_trainer(toy_config(training=settings))
     batch = trainer.plan.largest()
@@ -149,7 +135,7 @@ def test_updates_skipped_for_float16_leave_no_trace_in_the_loss(toy_config: Make
             trainer._report(skipped, bar)
 
 
-def test_gradients_that_overflow_with_any_scale_end_training(toy_config: MakeConfig) -> None:
+def test_gradients_that_overflow_with_any_scale_end_training(toy_config):
     trainer = make_trainer(
         toy_config(training={"precision": "float16", "max_updates": 60, "epochs": 20})
     )
@@ -160,9 +146,7 @@ def test_gradients_that_overflow_with_any_scale_end_training(toy_config: MakeCon
         trainer.run()
 
 
-def test_unused_memory_is_returned_periodically(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unused_memory_is_returned_periodically(toy_config, monkeypatch):
     returned: list[int] = []
     monkeypatch.setattr("nmt.training.step._RETURN_UPDATES", 2)
     trainer = make_trainer(toy_config())
@@ -173,6 +157,6 @@ def test_unused_memory_is_returned_periodically(
     assert returned == [2, 4]
 
 
-def test_graphs_that_are_required_need_a_gpu(toy_config: MakeConfig) -> None:
+def test_graphs_that_are_required_need_a_gpu(toy_config):
     with pytest.raises(UserError, match=r"training\.graphs"):
         make_trainer(toy_config(training={"graphs": "always"}))

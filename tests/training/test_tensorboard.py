@@ -2,13 +2,11 @@
 
 import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from html import unescape
 from pathlib import Path
 
 import pytest
 
-from nmt.config.config import Config
 from nmt.config.data import DataConfig
 from nmt.corpus.text.tags import tag_prefix
 from nmt.errors import UserError
@@ -17,7 +15,6 @@ from nmt.training.loop import Trainer
 from nmt.training.tensorboard import TAGS, TensorBoard
 from nmt.training.train import train
 
-MakeConfig = Callable[..., Config]
 pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
 
@@ -28,7 +25,7 @@ def scalars(run: RunFolder, tag: str) -> list[tuple[int, float]]:
     return [(event.step, event.value) for event in events.Scalars(tag)]
 
 
-def test_validations_are_written_across_a_resume(toy_config: MakeConfig) -> None:
+def test_validations_are_written_across_a_resume(toy_config):
     """Also those from before it was enabled."""
     for last, tensorboard in ((2, False), (4, True), (6, True)):
         settings = {"validate_updates": 2, "max_updates": last}
@@ -47,9 +44,7 @@ def test_validations_are_written_across_a_resume(toy_config: MakeConfig) -> None
         assert scalars(run, tag) == expected
 
 
-def test_values_after_the_last_checkpoint_are_not_duplicated_on_resume(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_values_after_the_last_checkpoint_are_not_duplicated_on_resume(toy_config, monkeypatch):
     config = toy_config(training={"tensorboard": True, "validate_updates": 2, "max_updates": 6})
     save = Trainer._save
 
@@ -71,7 +66,7 @@ def test_values_after_the_last_checkpoint_are_not_duplicated_on_resume(
 
 
 @pytest.mark.filterwarnings("ignore:html5lib:DeprecationWarning")
-def test_samples_are_shown_literally(tmp_path: Path) -> None:
+def test_samples_are_shown_literally(tmp_path):
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
     from tensorboard.plugin_util import markdown_to_safe_html
 
@@ -92,12 +87,7 @@ def test_samples_are_shown_literally(tmp_path: Path) -> None:
         assert f"{text}  →  {sample['translation']}\n" in shown
 
 
-def test_a_full_disk_is_reported_with_the_folder(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    full_disk: Callable[[int], AbstractContextManager[None]],
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+def test_a_full_disk_is_reported_with_the_folder(tmp_path, monkeypatch, full_disk, capfd):
     monkeypatch.setattr(threading, "excepthook", threading.__excepthook__)  # not pytest's
     folder = tmp_path / "new"
     line = {"update": 1, "samples": []} | dict.fromkeys(TAGS, 0.0)
@@ -114,9 +104,7 @@ def test_a_full_disk_is_reported_with_the_folder(
     assert capfd.readouterr().err == ""
 
 
-def test_the_hook_for_errors_in_threads_is_restored(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_hook_for_errors_in_threads_is_restored(tmp_path, monkeypatch):
     reported: list[threading.ExceptHookArgs] = []
     own = reported.append
     monkeypatch.setattr(threading, "excepthook", own)
@@ -129,9 +117,7 @@ def test_the_hook_for_errors_in_threads_is_restored(
     assert [error.exc_type for error in reported] == [ZeroDivisionError]
 
 
-def test_a_missing_library_is_reported_before_any_work(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_library_is_reported_before_any_work(toy_config, monkeypatch):
     monkeypatch.setattr("nmt.training.tensorboard.find_spec", lambda name: None)
     with pytest.raises(UserError, match=r"pip install .nmt-trainer\[tensorboard\]"):
         train(toy_config(training={"tensorboard": True}), Path("run"))

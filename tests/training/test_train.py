@@ -1,11 +1,9 @@
 """What `train` prints before training begins."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from nmt.config.config import Config
 from nmt.errors import UserError
 from nmt.training.dry_run import dry_run
 from nmt.training.train import train
@@ -13,11 +11,8 @@ from nmt.training.train import train
 
 @pytest.mark.parametrize("start", [lambda config: train(config, Path("run")), dry_run])
 def test_an_engine_that_cannot_decode_the_model_is_refused_before_any_work(
-    toy_config: Callable[..., Config],
-    start: Callable[[Config], object],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    toy_config, start, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     config = toy_config(decoding={"engine": "ctranslate2", "knn_k": 4})
     with pytest.raises(UserError, match=r"decoding\.engine: CTranslate2 cannot be used"):
@@ -27,12 +22,8 @@ def test_an_engine_that_cannot_decode_the_model_is_refused_before_any_work(
 
 
 def test_a_new_run_names_its_corpora_and_their_licences_once(
-    toy_config: Callable[..., Config],
-    toy_corpus: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    toy_config, toy_corpus, tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     small = tmp_path / "b.tsv"
     small.write_text("I sing.\tIch singe.\nI dance.\tIch tanze.\n", encoding="utf-8")

@@ -1,7 +1,6 @@
 """Validation on the whole split, or on an evenly spaced subset."""
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -19,7 +18,6 @@ from nmt.model.transformer import Transformer
 from nmt.training.distributed import Worker
 from nmt.training.validation import Validator, spread
 
-MakeConfig = Callable[..., Config]
 pytestmark = pytest.mark.usefixtures("in_empty_folder")
 
 
@@ -34,13 +32,13 @@ def make_model(config: Config, prepared: PreparedData) -> Transformer:
     return Transformer(config.model, tokenizers.source.size, tokenizers.target.size)
 
 
-def test_validation_pairs_are_selected_evenly() -> None:
+def test_validation_pairs_are_selected_evenly():
     assert list(spread(5, None)) == list(spread(5, 9)) == [0, 1, 2, 3, 4]
     assert list(spread(5, 1)) == [0]
     assert list(spread(6, 3)) == list(spread(7, 3)) == [0, 2, 4]
 
 
-def test_loss_and_translations_use_the_same_pairs(toy_config: MakeConfig) -> None:
+def test_loss_and_translations_use_the_same_pairs(toy_config):
     config = toy_config(training={"validate_pairs": 4})
     validator, prepared = make_validator(config)
     every = prepared.examples("validation")
@@ -51,7 +49,7 @@ def test_loss_and_translations_use_the_same_pairs(toy_config: MakeConfig) -> Non
     assert sorted(lengths) == expected
 
 
-def test_validation_is_greedy_even_if_decoding_samples(toy_config: MakeConfig) -> None:
+def test_validation_is_greedy_even_if_decoding_samples(toy_config):
     found = []
     for decoding in ({"beam_size": 1}, {"beam_size": 3}, {"temperature": 2.0}):
         config = toy_config(decoding=decoding)
@@ -65,16 +63,14 @@ def test_validation_is_greedy_even_if_decoding_samples(toy_config: MakeConfig) -
     assert found == [[each.text for each in translator.translate(sources)]] * 3
 
 
-def test_measures_are_means_per_label(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_measures_are_means_per_label(toy_config, monkeypatch):
     validator, _ = make_validator(toy_config())
     references = [example.reference for example in validator.examples]
     translations = [references[0].split()[0], *references[1:]]
     monkeypatch.setattr(validator, "_score", lambda model: (10.0, 3, 5))
     monkeypatch.setattr(validator, "_translate", lambda model: translations)
-    measures = validator.measure(None)  # type: ignore[arg-type]
-    measured = [measures[name] for name in ("loss", "perplexity", "accuracy")]  # type: ignore[literal-required]
+    measures = validator.measure(None)
+    measured = [measures[name] for name in ("loss", "perplexity", "accuracy")]
     assert measured == pytest.approx([2.0, math.exp(2), 0.6])
     assert measures["pairs"] == 16
     assert measures["bleu"] == corpus_bleu(translations, references)
@@ -84,24 +80,22 @@ def test_measures_are_means_per_label(
         for e, text in zip(validator.examples[:3], translations[:3], strict=True)
     ]
     monkeypatch.setattr(validator, "_score", lambda model: (5000.0, 0, 5))
-    measures = validator.measure(None)  # type: ignore[arg-type]
+    measures = validator.measure(None)
     assert (measures["loss"], measures["perplexity"]) == (1000.0, math.exp(100))
 
 
-def test_chrf_is_measured_in_languages_without_spaces(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_chrf_is_measured_in_languages_without_spaces(toy_config, monkeypatch):
     validator, _ = make_validator(toy_config())
     references = [example.reference for example in validator.examples]
     monkeypatch.setattr(validator, "_score", lambda model: (10.0, 3, 5))
     monkeypatch.setattr(validator, "_translate", lambda model: references)
-    assert "chrf" not in validator.measure(None)  # type: ignore[arg-type]
+    assert "chrf" not in validator.measure(None)
     data = validator._config.data.model_copy(update={"target_language": "zh"})
     validator._config = validator._config.model_copy(update={"data": data})
-    assert validator.measure(None)["chrf"] == pytest.approx(100)  # type: ignore[arg-type]
+    assert validator.measure(None)["chrf"] == pytest.approx(100)
 
 
-def test_loss_is_measured_without_dropout(toy_config: MakeConfig) -> None:
+def test_loss_is_measured_without_dropout(toy_config):
     validator, prepared = make_validator(toy_config(model={"dropout": 0.5}))
     model = make_model(validator._config, prepared).train()
     first = validator._score(model)
@@ -109,16 +103,14 @@ def test_loss_is_measured_without_dropout(toy_config: MakeConfig) -> None:
 
 
 @pytest.mark.parametrize("split", [True, False])
-def test_validation_splits_lines_as_decoding_does(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch, split: bool
-) -> None:
+def test_validation_splits_lines_as_decoding_does(toy_config, monkeypatch, split):
     config = toy_config(decoding={"split_sentences": split})
     validator, prepared = make_validator(config)
     made = []
 
     def watched(*arguments: object) -> Translator:
         made.append(arguments)
-        return Translator(*arguments)  # type: ignore[arg-type]
+        return Translator(*arguments)
 
     monkeypatch.setattr("nmt.training.validation.Translator", watched)
     validator._translate(make_model(config, prepared))
@@ -127,9 +119,7 @@ def test_validation_splits_lines_as_decoding_does(
     assert [arguments[4] for arguments in made] == [replace(expected, growth=0.0)]
 
 
-def test_unused_memory_is_returned_before_and_after_a_validation(
-    toy_config: MakeConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unused_memory_is_returned_before_and_after_a_validation(toy_config, monkeypatch):
     config = toy_config()
     validator, prepared = make_validator(config)
     model = make_model(config, prepared)

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,7 @@ from nmt.decoding.search.greedy import greedy_search
 from nmt.model.padding import pad
 from nmt.model.transformer import Transformer, count_parameters
 from nmt.ops.dropout import Dropout
-from nmt.special_tokens import SPECIALS
+from nmt.special_tokens import PAD, SPECIALS
 from nmt.training.batches import Batch
 from nmt.training.loss import batch_loss
 from nmt.training.optimizers import make_optimizer
@@ -26,6 +26,7 @@ from nmt.training.schedules import learning_rate
 ROOT = Path(__file__).parent.parent.parent
 Matrix = NDArray[np.float64]
 May = Callable[[int, int], bool]
+Embed = Callable[[str, Sequence[int]], Matrix]
 
 SOURCES = [[5, 6, 7, 8, 3], [9, 3], [4, 10, 3]]
 TARGETS = [[2, 7, 4], [2, 5, 6, 7, 8, 9], [2]]
@@ -37,9 +38,9 @@ COPYING = ["model.d_model=64", "model.heads=2", "model.d_ff=128", "model.max_len
 
 
 class Equations:
-    """A slow float64 implementation, for one padded sentence, of what all tutorials share.
+    """A slow float64 implementation of the tutorials' models, for one padded sentence.
 
-    Norm placement, masks, positions and score scaling are implemented in each tutorial's test.
+    Their embeddings are implemented in each tutorial's test.
     """
 
     def __init__(self, model: Transformer):
@@ -48,6 +49,15 @@ class Equations:
 
     def rows(self, name: str, ids: Sequence[int]) -> Matrix:
         return np.array([self.weights[f"{name}.tokens.weight"][i] for i in ids])
+
+    def waves(self, positions: Iterable[int], exponent: str = "pair") -> Matrix:
+        """Sines in even columns, cosines in odd ones; the exponent grows by pair or by column."""
+        d = self.config.d_model
+        sizes = [10000 ** (2 * (i if exponent == "column" else i // 2) / d) for i in range(d)]
+        waves = (math.sin, math.cos)
+        return np.array(
+            [[waves[i % 2](p / size) for i, size in enumerate(sizes)] for p in positions]
+        )
 
     def linear(self, name: str, x: Matrix) -> Matrix:
         product: Matrix = x @ self.weights[f"{name}.weight"].T
@@ -66,6 +76,63 @@ class Equations:
     def feed_forward(self, name: str, x: Matrix) -> Matrix:
         inner = np.vectorize(lambda number: max(0.0, number))(self.linear(f"{name}.inner", x))
         return self.linear(f"{name}.outer", inner)
+
+    def logits(
+        self,
+        source: Sequence[int],
+        target: Sequence[int],
+        embed: Embed,
+        layers: int,
+        *,
+        pre_norm: bool = False,
+        epsilon: float = 1e-5,
+        divisor: float | None = None,
+        may_see_source: May | None = None,
+        may_see_past: May | None = None,
+        masked: float = -math.inf,
+    ) -> Matrix:
+        """Encoder and decoder; with pre_norm, both end with a norm.
+
+        divisor: of the scores; by default, the root of the key size
+        masked: the score of positions that the target may not see
+        """
+        root = divisor or math.sqrt(self.config.key_size)
+        see_source = may_see_source or (lambda _, j: source[j] != PAD)
+        see_past = may_see_past or (lambda i, j: j <= i and target[j] != PAD)
+
+        def residual(name: str, x: Matrix, sublayer: Callable[[Matrix], Matrix]) -> Matrix:
+            name = f"{name}_residual.norm"
+            if pre_norm:
+                return x + sublayer(self.norm(name, x, epsilon))
+            return self.norm(name, x + sublayer(x), epsilon)
+
+        def feed_forward(layer: str, x: Matrix) -> Matrix:
+            name = f"{layer}.feed_forward"
+            return residual(name, x, lambda x: self.feed_forward(name, x))
+
+        def encode(layer: str, x: Matrix) -> Matrix:
+            name = f"{layer}.attention"
+            x = residual(name, x, lambda x: self.attend(name, x, x, see_source, root))
+            return feed_forward(layer, x)
+
+        def decode(layer: str, x: Matrix, memory: Matrix) -> Matrix:
+            own, cross = f"{layer}.self", f"{layer}.cross"
+            attend = self.attend
+            x = residual(own, x, lambda x: attend(f"{own}_attention", x, x, see_past, root, masked))
+            x = residual(
+                cross, x, lambda x: attend(f"{cross}_attention", x, memory, see_source, root)
+            )
+            return feed_forward(layer, x)
+
+        memory = embed("source_embedding", source)
+        for i in range(layers):
+            memory = encode(f"encoder.{i}", memory)
+        if pre_norm:
+            memory = self.norm("encoder_norm", memory, epsilon)
+        x = embed("target_embedding", target)
+        for i in range(layers):
+            x = decode(f"decoder.{i}", x, memory)
+        return self.linear("output", self.norm("decoder_norm", x, epsilon) if pre_norm else x)
 
     def attend(
         self,
@@ -97,10 +164,8 @@ class Equations:
         """softmax(Q Kᵀ / divisor), with `masked` as the score of forbidden positions."""
         weights = np.zeros((len(query), len(key)))
         for i in range(len(query)):
-            scores = [
-                float(np.dot(query[i], key[j])) / divisor if may(i, j) else masked
-                for j in range(len(key))
-            ]
+            dots = [float(np.dot(query[i], row)) / divisor for row in key]
+            scores = [dot if may(i, j) else masked for j, dot in enumerate(dots)]
             exponentials = [math.exp(score - max(scores)) for score in scores]
             weights[i] = [exponential / sum(exponentials) for exponential in exponentials]
         return weights
@@ -120,11 +185,7 @@ SlowLogits = Callable[[Equations, Sequence[int], Sequence[int]], Matrix]
 @pytest.fixture
 def load() -> Callable[..., Config]:
     """Return a function that loads a tutorial's config, with overrides."""
-
-    def load(name: str, *overrides: str) -> Config:
-        return load_config(f"tutorials/{name}.yaml", overrides)
-
-    return load
+    return lambda name, *overrides: load_config(f"tutorials/{name}.yaml", overrides)
 
 
 @pytest.fixture
@@ -156,7 +217,6 @@ def tiny_model(load: Callable[..., Config]) -> Callable[..., Transformer]:
 
 @pytest.fixture
 def equations() -> type[Equations]:
-    """The slow implementation of the equations."""
     return Equations
 
 
@@ -191,7 +251,15 @@ def copied(load: Callable[..., Config]) -> Callable[..., float]:
         optimizer = make_optimizer(model, config.training)
         held_out, share = _sentences(generator, 100), 0.0
         for update in range(1, UPDATES + 1):
-            _update(model, optimizer, config, _sentences(generator, 32), update)
+            model.train()
+            sentences = _sentences(generator, 32)
+            batch = Batch.from_ids(sentences, sentences)
+            for group in optimizer.param_groups:
+                group["lr"] = learning_rate(config.training, update, UPDATES)
+            loss = batch_loss(model, batch, config.training.label_smoothing)[0] / batch.tokens
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+            optimizer.zero_grad()
             if update % 50 == 0:
                 share = _share_copied(model, config, held_out)
                 if share >= 0.95:
@@ -199,23 +267,6 @@ def copied(load: Callable[..., Config]) -> Callable[..., float]:
         return share
 
     return learn
-
-
-def _update(
-    model: Transformer,
-    optimizer: torch.optim.Optimizer,
-    config: Config,
-    sentences: list[Sequence[int]],
-    number: int,
-) -> None:
-    model.train()
-    batch = Batch.from_ids(sentences, sentences)
-    for group in optimizer.param_groups:
-        group["lr"] = learning_rate(config.training, number, UPDATES)
-    loss = batch_loss(model, batch, config.training.label_smoothing)[0] / batch.tokens
-    loss.backward()  # type: ignore[no-untyped-call]
-    optimizer.step()
-    optimizer.zero_grad()
 
 
 def _share_copied(model: Transformer, config: Config, sentences: list[Sequence[int]]) -> float:

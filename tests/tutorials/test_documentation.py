@@ -61,9 +61,7 @@ SPLITS = [
         ("modi", SPLITS),
         ("walsh", [*SPLITS, "data.source=pickle", "data.path=null"]),
         pytest.param(
-            "multi30k-learned-positions",
-            ["data.path={corpora}/multi30k"],
-            marks=pytest.mark.slow,
+            "multi30k-learned-positions", ["data.path={corpora}/multi30k"], marks=pytest.mark.slow
         ),
     ],
 )

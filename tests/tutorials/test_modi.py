@@ -18,39 +18,9 @@ SECTION = "Modi"
 
 def slow_logits(eq, source, target):
     def embed(name, ids):
-        d = eq.config.d_model
-        table = np.zeros((len(ids), d))
-        for position in range(len(ids)):
-            for pair in range(d // 2):
-                angle = position * math.exp(-2 * pair * math.log(10000) / d)
-                table[position, 2 * pair] = math.sin(angle)
-                table[position, 2 * pair + 1] = math.cos(angle)
-        return eq.rows(name, ids) * math.sqrt(d) + table
+        return eq.rows(name, ids) * math.sqrt(eq.config.d_model) + eq.waves(range(len(ids)))
 
-    def see_source(_, j):
-        return source[j] != PAD
-
-    def see_past(i, j):
-        return j <= i and target[j] != PAD
-
-    root = math.sqrt(eq.config.key_size)
-    x = embed("source_embedding", source)
-    for layer in [f"encoder.{i}" for i in range(6)]:
-        normed = eq.norm(f"{layer}.attention_residual.norm", x)
-        x = x + eq.attend(f"{layer}.attention", normed, normed, see_source, root)
-        normed = eq.norm(f"{layer}.feed_forward_residual.norm", x)
-        x = x + eq.feed_forward(f"{layer}.feed_forward", normed)
-    memory = eq.norm("encoder_norm", x)
-
-    x = embed("target_embedding", target)
-    for layer in [f"decoder.{i}" for i in range(6)]:
-        normed = eq.norm(f"{layer}.self_residual.norm", x)
-        x = x + eq.attend(f"{layer}.self_attention", normed, normed, see_past, root)
-        normed = eq.norm(f"{layer}.cross_residual.norm", x)
-        x = x + eq.attend(f"{layer}.cross_attention", normed, memory, see_source, root)
-        normed = eq.norm(f"{layer}.feed_forward_residual.norm", x)
-        x = x + eq.feed_forward(f"{layer}.feed_forward", normed)
-    return eq.linear("output", eq.norm("decoder_norm", x))
+    return eq.logits(source, target, embed, layers=6, pre_norm=True)
 
 
 @pytest.mark.parametrize(("source", "target"), [(2000, 2000), (700, 900)])
@@ -109,10 +79,8 @@ def test_the_rate_is_noams_with_the_annotated_transformers_peak(load, documented
 
 def test_the_output_of_his_layer_norm_is_a_thousandth_smaller(documented):
     x = torch.randn(512, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
-
     ours = functional.layer_norm(x, (512,))
     his = (x - x.mean()) / (x.std() + 1e-6)  # torch's `std` is the unbiased one
-
     smaller = 1 - float((his / ours).mean())
     assert smaller == pytest.approx(1 - math.sqrt(511 / 512), abs=1e-5)
     documented(SECTION, f"{smaller:.2%} smaller")
@@ -121,7 +89,6 @@ def test_the_output_of_his_layer_norm_is_a_thousandth_smaller(documented):
 def test_biases_start_as_those_of_linear_layers(load, documented):
     torch.manual_seed(1)
     bias = Transformer(load("modi").model, 9, 9).encoder[0].attention.output.bias.detach()
-
     limit = 1 / math.sqrt(512)
     assert 0.9 * limit < float(bias.abs().max()) <= limit
     documented(SECTION, f"within ±{limit:.3f} for 512 inputs")
@@ -130,10 +97,8 @@ def test_biases_start_as_those_of_linear_layers(load, documented):
 def test_our_label_smoothing_leaves_slightly_more_to_the_label(load, documented):
     smoothing, size = load("modi").training.label_smoothing, 2000
     logits = torch.zeros(1, size, dtype=torch.float64, requires_grad=True)
-
     loss = functional.cross_entropy(logits, torch.tensor([7]), label_smoothing=smoothing)
     [gradient] = torch.autograd.grad(loss, logits)
-
     ours = 1 / size - gradient[0]  # the gradient is softmax - label distribution
     his = torch.full((size,), smoothing / (size - 2)).double()
     his[7], his[PAD] = 1 - smoothing, 0
@@ -157,7 +122,6 @@ def test_a_decoder_that_returns_inside_its_loop_runs_one_layer(tiny_model, param
     for layer in model.decoder_layers()[1:]:
         for parameter in layer.parameters():
             torch.nn.init.normal_(parameter)
-
     assert torch.equal(notebook(), before)
     assert not torch.allclose(model(source, target), ours)
     idle = parameters("modi", 9, 9) - parameters("modi", 9, 9, "model.decoder_layers=1")
@@ -166,10 +130,8 @@ def test_a_decoder_that_returns_inside_its_loop_runs_one_layer(tiny_model, param
 
 def test_attention_without_softmax_is_not_a_distribution(equations, documented):
     query, keys = np.array([[1.0]]), np.array([[2.0], [-1.0], [0.5]])
-
     his = query @ keys.T
     ours = equations.weigh(query, keys, lambda i, j: True, 1.0)
-
     assert his.min() < 0
     assert ours.min() > 0
     assert ours.sum() == pytest.approx(1)
@@ -179,9 +141,7 @@ def test_attention_without_softmax_is_not_a_distribution(equations, documented):
 
 def test_log_softmax_over_positions_is_not_a_distribution_over_words(documented):
     logits = torch.zeros(1, 4, 10)  # 4 positions, 10 words
-
     words, positions = (logits.log_softmax(dim).exp()[0, 0].sum().item() for dim in (-1, 1))
-
     assert words == pytest.approx(1)
     documented(
         SECTION,
@@ -216,7 +176,6 @@ def test_initial_embeddings_are_xaviers_for_the_vocabulary(load, documented):
     config = load("modi", *SHALLOW)
     size = config.tokenizer.vocabulary_size
     weight = Transformer(config.model, size, size).source_embedding.tokens.weight.detach()
-
     xavier = torch.nn.init.xavier_uniform_(torch.empty(size, 512))
     assert float(weight.std()) == pytest.approx(float(xavier.std()), rel=0.01)
     assert float(weight.abs().max()) == pytest.approx(float(xavier.abs().max()), rel=0.01)

@@ -18,43 +18,17 @@ SECTION = "O'Rahilly"
 TINY = ["model.d_key=4", "model.d_value=4"]
 
 
-def may_see_past(target):
-    return lambda i, j: j <= i and target[j] != PAD
-
-
 def his_mask(source):
     """His decoder's padding mask: built from the source's length, whatever the target's length."""
     length = sum(token != PAD for token in source)
     return lambda i, j: j <= i and i < length
 
 
-def slow_logits(eq, source, target, may_see=None, masked=-math.inf):
-    def positions(length):
-        d = eq.config.d_model
-        waves = (math.sin, math.cos)
-        return np.array(
-            [[waves[i % 2](p / 10000 ** (2 * i / d)) for i in range(d)] for p in range(length)]
-        )
+def slow_logits(eq, source, target, may_see_past=None, masked=-math.inf):
+    def embed(name, ids):
+        return eq.rows(name, ids) + eq.waves(range(len(ids)), exponent="column")
 
-    def may_see_source(_, j):
-        return source[j] != PAD
-
-    may_see = may_see or may_see_past(target)
-    root = math.sqrt(eq.config.key_size)
-    x = eq.rows("source_embedding", source) + positions(len(source))
-    sublayer = eq.attend("encoder.0.attention", x, x, may_see_source, root)
-    x = eq.norm("encoder.0.attention_residual.norm", x + sublayer)
-    sublayer = eq.feed_forward("encoder.0.feed_forward", x)
-    memory = eq.norm("encoder.0.feed_forward_residual.norm", x + sublayer)
-
-    x = eq.rows("target_embedding", target) + positions(len(target))
-    sublayer = eq.attend("decoder.0.self_attention", x, x, may_see, root, masked)
-    x = eq.norm("decoder.0.self_residual.norm", x + sublayer)
-    sublayer = eq.attend("decoder.0.cross_attention", x, memory, may_see_source, root)
-    x = eq.norm("decoder.0.cross_residual.norm", x + sublayer)
-    sublayer = eq.feed_forward("decoder.0.feed_forward", x)
-    x = eq.norm("decoder.0.feed_forward_residual.norm", x + sublayer)
-    return eq.linear("output", x)
+    return eq.logits(source, target, embed, layers=1, may_see_past=may_see_past, masked=masked)
 
 
 def test_the_parameter_count_follows_the_formula(parameters, documented):
@@ -65,7 +39,6 @@ def test_the_parameter_count_follows_the_formula(parameters, documented):
 
 def test_the_model_equals_the_equations(tiny_model, assert_equal_to):
     model = tiny_model("orahilly", *TINY)
-
     assert_equal_to(model, slow_logits)
 
 
@@ -92,7 +65,6 @@ def test_words_are_split_at_spaces_only(load):
 
 def test_exponents_by_column_make_half_of_the_columns_nearly_constant(documented):
     by_pair, by_column = (sinusoids(10, 512, exponent=kind) for kind in ("pair", "column"))
-
     alike = [column for column in range(512) if by_pair[:, column].equal(by_column[:, column])]
     assert alike == [0]
     moves = [float((table - table[0])[:, 256:].abs().max()) for table in (by_pair, by_column)]
@@ -108,7 +80,6 @@ def test_his_padding_mask_lets_rows_beyond_the_source_attend_to_the_future(
     source, target = [5, 6, 3, PAD, PAD, PAD], [2, 7, 4, 8, 9, 5]
     other = [*target[:-1], 10]
     query, key = np.random.default_rng(1).normal(size=(2, 6, 4))
-
     weights = eq.weigh(query, key, his_mask(source), 2.0, masked=-1e9)
     future = [float(weights[i, i + 1 :].sum()) for i in range(6)]
     assert future == pytest.approx([0, 0, 0, 2 / 6, 1 / 6, 0])
@@ -138,9 +109,7 @@ def test_a_vocabulary_from_the_training_set_lacks_some_held_out_words(
 ):
     monkeypatch.chdir(tmp_path)
     path = corpora / "english-german-both.pkl"
-
     prepared = prepare(load("orahilly", f"data.path={path}"))
-
     known = prepared.report["coverage"]["test"]
     assert prepared.report["pairs"]["train"] == pytest.approx(9000, abs=10)
     unknown = {f"{1 - known[side]:.0%}" for side in ("source", "target")}

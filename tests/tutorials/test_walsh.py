@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import pytest
 import torch
 from torch.nn import functional
@@ -10,7 +9,6 @@ from torch.nn import functional
 from nmt.corpus.preparing.prepare import prepare
 from nmt.corpus.text.cleaning import Cleaner
 from nmt.model.transformer import Transformer
-from nmt.special_tokens import PAD
 from nmt.training.optimizers import make_optimizer
 
 SECTION = "Walsh"
@@ -19,38 +17,9 @@ TINY = ["model.d_key=8", "model.d_value=8"]
 
 def slow_logits(eq, source, target):
     def embed(name, ids):
-        d = eq.config.d_model
-        table = np.zeros((len(ids), d))
-        for position in range(len(ids)):
-            for column in range(d):
-                angle = position / 10000 ** (2 * (column // 2) / d)
-                table[position, column] = math.cos(angle) if column % 2 else math.sin(angle)
-        return eq.rows(name, ids) + table
+        return eq.rows(name, ids) + eq.waves(range(len(ids)))
 
-    def see_source(_, j):
-        return source[j] != PAD
-
-    def see_past(i, j):
-        return j <= i and target[j] != PAD
-
-    root, epsilon = math.sqrt(eq.config.key_size), 1e-3
-    x = embed("source_embedding", source)
-    for layer in ("encoder.0", "encoder.1"):
-        sublayer = eq.attend(f"{layer}.attention", x, x, see_source, root)
-        x = eq.norm(f"{layer}.attention_residual.norm", x + sublayer, epsilon)
-        sublayer = eq.feed_forward(f"{layer}.feed_forward", x)
-        x = eq.norm(f"{layer}.feed_forward_residual.norm", x + sublayer, epsilon)
-    memory = x
-
-    x = embed("target_embedding", target)
-    for layer in ("decoder.0", "decoder.1"):
-        sublayer = eq.attend(f"{layer}.self_attention", x, x, see_past, root)
-        x = eq.norm(f"{layer}.self_residual.norm", x + sublayer, epsilon)
-        sublayer = eq.attend(f"{layer}.cross_attention", x, memory, see_source, root)
-        x = eq.norm(f"{layer}.cross_residual.norm", x + sublayer, epsilon)
-        sublayer = eq.feed_forward(f"{layer}.feed_forward", x)
-        x = eq.norm(f"{layer}.feed_forward_residual.norm", x + sublayer, epsilon)
-    return eq.linear("output", x)
+    return eq.logits(source, target, embed, layers=2, epsilon=1e-3)
 
 
 @pytest.mark.parametrize(("source", "target"), [(10_000, 10_000), (700, 900)])
@@ -75,9 +44,7 @@ def test_dropout_acts_on_attention_weights_and_the_feed_forward_output(dropout_r
 @pytest.mark.slow
 def test_tatoebas_file_is_prepared(corpora, load, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-
     prepared = prepare(load("walsh", f"data.path={corpora / 'tatoeba-deu.txt'}"))
-
     assert prepared.report["pairs"]["train"] > 40_000
 
 
@@ -90,9 +57,7 @@ def test_text_is_lower_cased_without_punctuation_and_split_at_spaces(load, tmp_p
     (tmp_path / "pairs.tsv").write_text("".join(lines))
     sizes = ["data.validation_size=5", "data.test_size=5", "data.min_coverage=0"]
     config = load("walsh", "data.target_language=es", *sizes)
-
     tokenizers = prepare(config).tokenizers
-
     cleaner = Cleaner(config.data)
     source, target = cleaner.source("It's Tom, isn't it? 7"), cleaner.target("¿Es Tom, no? 7")
     assert tokenizers.source.split(source) == ["its", "tom", "isnt", "it", "7"]
@@ -115,19 +80,16 @@ def test_heads_as_wide_as_the_model_make_attention_eight_times_as_large(load, do
 def test_an_epsilon_of_a_thousandth_shrinks_inputs_with_small_variance(documented):
     x = torch.randn(128, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
     x = 0.1 * (x - x.mean()) / x.std(unbiased=False)
-
     keras, pytorch = (
         float(functional.layer_norm(x, (128,), eps=epsilon).std(unbiased=False))
         for epsilon in (1e-3, 1e-5)
     )
-
     documented(SECTION, f"0.1 to {keras:.3f}; with PyTorch's ε, it becomes {pytorch:.4f}")
 
 
 def test_initial_embeddings_are_those_of_keras(load, documented):
     torch.manual_seed(1)
     weight = Transformer(load("walsh").model, 10_000, 9).source_embedding.tokens.weight.detach()
-
     assert float(weight.min()) == pytest.approx(-0.05, rel=1e-3)
     assert float(weight.max()) == pytest.approx(0.05, rel=1e-3)
     assert float(weight.std()) == pytest.approx(0.05 / math.sqrt(3), rel=0.01)
@@ -143,7 +105,6 @@ def test_nadams_momentum_grows_more_slowly_than_in_keras(load, documented):
         parameter.grad = torch.ones(1)
         optimizer.step()
         products.append(float(optimizer.state[parameter]["mu_product"]))
-
     pytorch = products[-1] / products[-2]  # float32, so low precision
     keras = training.betas[0] * (1 - 0.5 * 0.96**100)
     assert pytorch == pytest.approx(0.9 * (1 - 0.5 * 0.96 ** (100 * 0.004)), rel=1e-4)
@@ -157,7 +118,6 @@ def test_keras_attention_kernels_start_smaller(load, documented):
     keras = math.sqrt(2 / (fan_in + fan_out))
     ours = Transformer(load("walsh").model, 50, 50).encoder[0].attention
     found = ours.query_key_value.weight.std().item()
-
     assert found == pytest.approx(math.sqrt(2 / (model + 3 * heads * width)), rel=0.02)
     documented(SECTION, f"{shape}, a standard deviation of {keras:.3f}")
     documented(SECTION, f"starts with {found:.3f}")

@@ -49,10 +49,7 @@ from nmt.corpus.sources.readers import Split
 from nmt.corpus.sources.registry import open_corpora
 from nmt.corpus.text.capitals import CASING, Casing
 from nmt.corpus.text.cleaning import Cleaner
-from nmt.corpus.text.training_placeholders import (
-    TrainingPlaceholders,
-    words_of,
-)
+from nmt.corpus.text.training_placeholders import TrainingPlaceholders, list_words
 from nmt.corpus.tokenizers.registry import (
     Tokenizers,
     load_tokenizers,
@@ -64,7 +61,7 @@ from nmt.corpus.tokenizers.words import word_splitter
 from nmt.errors import UserError, writing
 from nmt.files.checksums import checksum
 from nmt.files.locks import locked
-from nmt.files.text_files import read_chunks, text_writer
+from nmt.files.text_files import read_chunks, read_line_pairs, text_writer
 from nmt.progress import Bar, with_progress
 from nmt.special_tokens import NUMBERS
 
@@ -241,16 +238,19 @@ def _write(
     fingerprint: str,
 ) -> Tokenizers:
     texts = (folder / "train.source.txt", folder / "train.target.txt")
+    raw = (folder / "raw.source.txt", folder / "raw.target.txt")
     if config.tokenizer.kind == "spacy":  # refuse an unknown language before reading the corpus
         for language in config.data.languages:
             word_splitter("spacy", language)
     cased = folder / "train.cased.txt" if config.data.restore_case else None
     given = read_given(config.data, corpora)
     held_out_before = inherited.held_out() if inherited else []
-    plan = plan_splits(config.data, corpora, given, held_out_before, texts, cased)
+    plan = plan_splits(config.data, corpora, given, held_out_before, texts, raw, cased)
     for text in filter(None, (*texts, cased)):
         keep_lines(text, plan.in_train)
-    pairs = write_splits(config.data, given, corpora, plan, folder)
+    pairs = write_splits(config.data, given, corpora, plan, raw, folder)
+    for text in raw:
+        text.unlink(missing_ok=True)
     if cased:
         _learn_casing(cased, folder)
     write_statistics(texts, plan.target_keys[plan.in_train], folder)
@@ -321,28 +321,23 @@ def _insert_placeholders(
     Returns the number of pairs with placeholders. numbers: see `TrainingPlaceholders`
     """
     only_names = data.placeholders == "names"
-    pairs = with_progress(_read_pairs(texts), "finding names")
+    pairs = with_progress(read_line_pairs(texts), "finding names")
     languages = data.languages if data.number_placeholders else None
     inserter = TrainingPlaceholders(pairs, only_names, data.seed, languages, numbers)
     known: set[str] = set()
     count = 0
     rewritten = (texts[0].with_suffix(".replaced"), texts[1].with_suffix(".replaced"))
     with text_writer(rewritten[0]) as source_file, text_writer(rewritten[1]) as target_file:
-        for pair in with_progress(_read_pairs(texts), "replacing names"):
+        for pair in with_progress(read_line_pairs(texts), "replacing names"):
             source, target = inserter.insert(*pair)
             source_file.write(source + "\n")
             target_file.write(target + "\n")
-            known |= words_of(source)
+            known.update(list_words(source))
             count += (source, target) != pair
     for text, new in zip(texts, rewritten, strict=True):
         new.replace(text)
     inserter.known(known).save(folder)
     return count
-
-
-def _read_pairs(texts: tuple[Path, Path]) -> Iterator[tuple[str, str]]:
-    for chunks in zip(read_chunks(texts[0]), read_chunks(texts[1]), strict=True):
-        yield from zip(*chunks, strict=True)
 
 
 def _fit(

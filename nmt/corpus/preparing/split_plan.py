@@ -1,6 +1,6 @@
 """Cleans the training corpora, and decides which split each pair belongs to.
 
-Memory holds a few bytes per pair; the text itself is in files, and held-out pairs are read again.
+Memory holds a few bytes per pair; the text itself, raw and cleaned, is in files.
 """
 
 import logging
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nmt.config.data import DataConfig
+from nmt.config.languages import LISTED, common_words, seem_swapped, seem_to_be_in
 from nmt.corpus.prepared import Example, write_examples
 from nmt.corpus.preparing.splitting import (
     Part,
@@ -32,14 +33,13 @@ from nmt.corpus.preparing.splitting import (
 from nmt.corpus.sources.corpus import Corpus
 from nmt.corpus.sources.paths import given_paths
 from nmt.corpus.sources.readers import Pair, Split
-from nmt.corpus.text.cleaning import Cleaner
+from nmt.corpus.text.cleaning import Cleaner, as_lines
 from nmt.corpus.text.form_of_address import address
-from nmt.corpus.text.languages import LISTED, seem_swapped, seem_to_be_in
 from nmt.corpus.text.normalization import words_only
 from nmt.corpus.text.sentences import has_several
 from nmt.corpus.text.tags import tag_prefix
 from nmt.errors import UserError
-from nmt.files.text_files import CHUNK, text_writer
+from nmt.files.text_files import CHUNK, read_line_pairs, text_writer
 from nmt.progress import with_progress
 
 _LOG = logging.getLogger(__name__)
@@ -96,14 +96,18 @@ def plan_splits(
     given: Given,
     held_out_before: list[Pair],
     texts: tuple[Path, Path],
+    raw: tuple[Path, Path],
     cased: Path | None,
 ) -> SplitPlan:
     """Read and clean the training corpora, write all pairs, and assign each to a split.
 
+    The pairs are written to `raw` as well, as they were read, if some may be held out.
+
     held_out_before: the pairs that `tokenizer.run` or earlier runs held out, which may be held out
     again but not used for training
     """
-    cleaned = _clean(data, corpora, texts, cased)
+    draws = any(split not in given for split in PARTS)
+    cleaned = _clean(data, corpora, texts, raw if draws else (), cased)
     kept, dropped = cleaned.kept, cleaned.dropped
     held_out = np.repeat([corpus.held_out for corpus in corpora], cleaned.sizes)
     enabled = {*dropped}  # reported even if they drop nothing
@@ -111,7 +115,6 @@ def plan_splits(
         enabled.add("in another split")
     if data.drop_duplicates:
         # Of equal pairs, keep one that may be held out, whatever the order of the corpora.
-        draws = any(split not in given for split in PARTS)
         order = np.argsort(~held_out & draws, kind="stable")
         first = np.empty_like(kept)
         first[order] = first_occurrences(
@@ -220,9 +223,13 @@ class _Cleaned:
 
 
 def _clean(
-    data: DataConfig, corpora: list[Corpus], texts: tuple[Path, Path], cased: Path | None
+    data: DataConfig,
+    corpora: list[Corpus],
+    texts: tuple[Path, Path],
+    raw: tuple[Path, ...],
+    cased: Path | None,
 ) -> _Cleaned:
-    """Write the cleaned training pairs; to `cased`, the targets before lower-casing.
+    """Write the cleaned training pairs; to `raw`, those read; to `cased`, the cased targets.
 
     Returns which pairs to keep, hashes of their sources and targets, and why others were dropped.
     """
@@ -236,11 +243,15 @@ def _clean(
     inspections = [_Inspection(data, corpus, "train") for corpus in corpora]
     with ExitStack() as stack:
         files = [stack.enter_context(text_writer(text)) for text in texts]
+        raw_files = [stack.enter_context(text_writer(text)) for text in raw]
         cased_file = stack.enter_context(text_writer(cased)) if cased else None
         for number, prefix, chunk in _read_chunks(data, corpora):
             inspections[number].look_at(chunk)
             sizes[number] += len(chunk)
-            tidied = [cleaner.tidy_lines(side) for side in zip(*chunk, strict=True)]
+            read = [as_lines(side) for side in zip(*chunk, strict=True)]
+            for file, lines in zip(raw_files, read, strict=False):
+                file.write(lines + "\n")
+            tidied = [cleaner.tidy_lines(lines) for lines in read]
             if cased_file:
                 cased_file.write(tidied[1] + "\n")
             # Capitals mark where sentences begin, and are part of the patterns of mojibake.
@@ -251,10 +262,10 @@ def _clean(
             sources = cleaner.source_form(tidied[0]).split("\n")
             targets = cleaner.target_form(tidied[1]).split("\n")
             dropped.update(reasons[reasons != ""].tolist())
-            for side, lines in enumerate((sources, targets)):
-                keys[side].append(sentence_keys(lines, data.seed))
+            for side, cleaned in enumerate((sources, targets)):
+                keys[side].append(sentence_keys(cleaned, data.seed))
                 if data.disjoint_splits:
-                    plain_keys[side].append(sentence_keys(map(words_only, lines), data.seed))
+                    plain_keys[side].append(sentence_keys(map(words_only, cleaned), data.seed))
             prefixes = [prefix] * len(sources)
             if data.address and not prefix:
                 prefixes = _addressed(data, cased_targets, keys[1][-1])
@@ -316,7 +327,7 @@ class _Inspection:
                 self._told.add(problem)
                 _LOG.warning(f"{self._name}: {problem}")
         self._pairs += len(pairs)
-        self._encoded += sum(_has_entity(source) or _has_entity(target) for source, target in pairs)
+        self._encoded += sum(_has_entity(s) or _has_entity(t) for s, t in pairs if "&" in s + t)
 
     def finish(self) -> None:
         """Warn of what is judged by all pairs."""
@@ -331,7 +342,8 @@ def _suspicions(pairs: list[Pair], data: DataConfig) -> Iterator[str]:
     """Yield what suggests that pairs are not translations from the one language to the other."""
     source, target = data.languages
     sources, targets = zip(*pairs, strict=True)
-    swapped = seem_swapped(sources, targets, data.languages)
+    words = common_words(sources), common_words(targets)
+    swapped = seem_swapped(*words, data.languages)
     if swapped:
         yield (
             f"its sources seem to be in {target} and its targets in {source}; if so, swap its "
@@ -339,8 +351,8 @@ def _suspicions(pairs: list[Pair], data: DataConfig) -> Iterator[str]:
         )
     if len(pairs) < _FEWEST_JUDGED:
         return
-    for side, lines, own in (("sources", sources, source), ("targets", targets, target)):
-        other = next((x for x in LISTED if seem_to_be_in(x, lines, own)), None)
+    for side, of_side, own in zip(("sources", "targets"), words, data.languages, strict=True):
+        other = next((x for x in LISTED if seem_to_be_in(x, of_side, own)), None)
         if other and not swapped:
             yield f"many of its {side} seem to be in {other}; check its columns or files"
     overlaps = {
@@ -390,13 +402,21 @@ def _source_keys(data: DataConfig, pairs: list[Pair]) -> NDArray[np.int64]:
 
 
 def write_splits(
-    data: DataConfig, given: Given, corpora: list[Corpus], plan: SplitPlan, folder: Path
+    data: DataConfig,
+    given: Given,
+    corpora: list[Corpus],
+    plan: SplitPlan,
+    raw: tuple[Path, Path],
+    folder: Path,
 ) -> Counter[str]:
-    """Write the raw validation and test pairs; return the size of each split."""
+    """Write the raw validation and test pairs; return the size of each split.
+
+    raw: what `plan_splits` wrote there
+    """
     cleaner = Cleaner(data)
     train_keys = np.unique(plan.source_keys[plan.in_train])
     counts = Counter(train=int(plan.in_train.sum()))
-    held_out = _held_out(data, corpora, plan)
+    held_out = _held_out(data, corpora, plan, raw)
     for split, part in PARTS.items():
         pairs = given.get(split, held_out[part])
         examples = [_example(pair, cleaner, train_keys) for pair in pairs]
@@ -418,23 +438,19 @@ def keep_lines(text: Path, kept: NDArray[np.bool_]) -> None:
     rest.replace(text)
 
 
-def _held_out(data: DataConfig, corpora: list[Corpus], plan: SplitPlan) -> dict[Part, list[Pair]]:
-    """Read the corpora again and return the raw held-out pairs, with tags on the sources."""
+def _held_out(
+    data: DataConfig, corpora: list[Corpus], plan: SplitPlan, raw: tuple[Path, Path]
+) -> dict[Part, list[Pair]]:
+    """Return the raw held-out pairs, with tags on the sources."""
     held_out: dict[Part, list[Pair]] = {part: [] for part in PARTS.values()}
-    all_parts = np.split(plan.parts, np.cumsum(plan.sizes)[:-1])
-    for corpus, parts in zip(corpora, all_parts, strict=True):
-        chosen = np.isin(parts, list(held_out))
-        if chosen.any():
-            prefix = tag_prefix(data, corpus.tag)
-            pairs = with_progress(corpus.pairs("train"), "reading again", len(chosen))
-            found = zip(parts.tolist(), pairs, strict=True)
-            try:
-                for part, (source, target) in compress(found, chosen.tolist()):
-                    held_out[Part(part)].append((prefix + source, target))
-            except ValueError:  # by zip
-                raise UserError(
-                    f"{corpus.name}: was changed while nmt read it; run the command again"
-                ) from None
+    chosen = np.isin(plan.parts, list(held_out))
+    if chosen.any():
+        prefixes = [tag_prefix(data, corpus.tag) for corpus in corpora]
+        numbers = np.repeat(np.arange(len(corpora)), plan.sizes)[chosen]
+        pairs = compress(read_line_pairs(raw), chosen.tolist())
+        found = zip(plan.parts[chosen].tolist(), numbers.tolist(), pairs, strict=True)
+        for part, number, (source, target) in found:
+            held_out[Part(part)].append((prefixes[number] + source, target))
     return held_out
 
 

@@ -24,15 +24,13 @@ class Part(IntEnum):
 def sentence_keys(texts: Iterable[str], seed: int) -> NDArray[np.int64]:
     """Return a seeded 63-bit hash of each sentence."""
     keyed = blake2b(digest_size=8, key=seed.to_bytes(8, "little"))
-    digests = (_digest(keyed, text) for text in texts)
-    keys: NDArray[np.uint64] = np.frombuffer(b"".join(digests), "<u8") >> np.uint64(1)
+    digests = bytearray()
+    for text in texts:
+        hashed = keyed.copy()  # faster than hashing the key again
+        hashed.update(text.encode("utf-8"))
+        digests += hashed.digest()
+    keys: NDArray[np.uint64] = np.frombuffer(digests, "<u8") >> np.uint64(1)
     return keys.astype(np.int64)
-
-
-def _digest(keyed: blake2b, text: str) -> bytes:
-    hashed = keyed.copy()  # faster than hashing the key again
-    hashed.update(text.encode("utf-8"))
-    return hashed.digest()
 
 
 def sentence_key(text: str, seed: int) -> int:

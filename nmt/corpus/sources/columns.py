@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nmt.corpus.text.languages import column_names, seem_to_be_in
+from nmt.config.languages import column_names, common_words, seem_to_be_in
 
 SIDE_NAMES = (frozenset({"source", "src"}), frozenset({"target", "tgt"}))
 """Possible names, in lower case, of the source and target columns."""
@@ -69,6 +69,7 @@ def _by_language(
 ) -> list[int]:
     """Return the column of each language, or nothing if there is not exactly one."""
     first, second = languages
-    own = [i for i in texts if seem_to_be_in(first, columns[i], second)]
-    other = [i for i in texts if seem_to_be_in(second, columns[i], first)]
+    words = {i: common_words(columns[i]) for i in texts}
+    own = [i for i in texts if seem_to_be_in(first, words[i], second)]
+    other = [i for i in texts if seem_to_be_in(second, words[i], first)]
     return [*own, *other] if len(own) == len(other) == 1 else []

@@ -11,11 +11,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from nmt.config.data import DataConfig
+from nmt.config.languages import three_letters
 from nmt.corpus.sources.corpus import Corpus, Listing
 from nmt.corpus.sources.download import cache_folder, claim, download
 from nmt.corpus.sources.paths import single_files
 from nmt.corpus.sources.readers import Pair
-from nmt.corpus.text.languages import three_letters
 from nmt.errors import UserError, writing
 from nmt.files.xml_files import Event, read_xml
 from nmt.progress import elapsed

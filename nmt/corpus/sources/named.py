@@ -6,10 +6,10 @@ from pathlib import Path
 
 from nmt import shipped
 from nmt.config.data import DataConfig
+from nmt.config.languages import three_letters
 from nmt.corpus.sources.corpus import Corpus, Listing
 from nmt.corpus.sources.paths import expanded, pair_of, require_languages, single, single_files
 from nmt.corpus.sources.readers import Pair, Split, read_parallel, read_pickle, read_tsv
-from nmt.corpus.text.languages import three_letters
 from nmt.errors import UserError
 
 TATOEBA_URL = "https://www.manythings.org/anki/"

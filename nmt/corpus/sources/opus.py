@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
+from nmt.config.languages import codes, three_letters
 from nmt.corpus.sources.download import NotThereError, cache_folder, claim, download
 from nmt.corpus.sources.readers import (
     Pair,
@@ -17,7 +18,6 @@ from nmt.corpus.sources.readers import (
     open_zip,
     read_tsv,
 )
-from nmt.corpus.text.languages import codes, three_letters
 from nmt.errors import UserError, one_line
 from nmt.progress import elapsed
 

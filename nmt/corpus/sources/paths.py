@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from nmt.config.data import DataConfig
+from nmt.config.languages import codes
 from nmt.corpus.sources.readers import Split
-from nmt.corpus.text.languages import codes
 from nmt.errors import UserError
 
 _PACKED = (".gz", ".xz", ".bz2")

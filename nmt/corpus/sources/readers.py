@@ -21,8 +21,8 @@ from pathlib import Path, PurePosixPath
 from textwrap import shorten
 from typing import IO, Literal, TypeAlias, cast
 
+from nmt.config.languages import ALL_COLUMN_NAMES, column_names
 from nmt.corpus.sources.columns import SIDE_NAMES, Columns, find_columns
-from nmt.corpus.text.languages import ALL_COLUMN_NAMES, column_names
 from nmt.errors import UserError, one_line
 
 _LOG = logging.getLogger(__name__)
@@ -115,7 +115,7 @@ def read_tsv(
         warn_once(f"{where}, and are left out")
 
 
-@cache  # once per file, which is read twice
+@cache  # once per file, however often it is read
 def warn_once(message: str) -> None:
     """Warn about a file."""
     _LOG.warning(message)

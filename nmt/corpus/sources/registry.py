@@ -9,6 +9,7 @@ from pathlib import Path
 from textwrap import shorten
 
 from nmt.config.data import CorpusConfig, CorpusPart, DataConfig, Source, format_at
+from nmt.config.languages import two_letters
 from nmt.corpus.sources import named
 from nmt.corpus.sources.corpus import Corpus, Listing
 from nmt.corpus.sources.named import english_is_last
@@ -32,7 +33,6 @@ from nmt.corpus.sources.readers import (
     text_members,
 )
 from nmt.corpus.sources.translation_files import read_translation_files, translation_files
-from nmt.corpus.text.languages import two_letters
 from nmt.errors import UserError
 
 _TABLES = (".csv", ".json", ".jsonl", ".parquet", ".arrow")

@@ -22,10 +22,10 @@ from urllib.parse import unquote
 
 import numpy as np
 
+from nmt.config.languages import column_names
 from nmt.corpus.sources.columns import SIDE_NAMES
 from nmt.corpus.sources.download import cache_folder
 from nmt.corpus.sources.readers import MAX_UNPACKED_BYTES, Pair, Split, warn_once
-from nmt.corpus.text.languages import column_names
 from nmt.errors import UserError, is_full_disk, missing_extra, one_line, unwritable, writing
 from nmt.files.json_files import read_json, write_json
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Literal
 
 from nmt.config.data import SOURCES
+from nmt.config.languages import base_language
 from nmt.corpus.sources.readers import MAX_LINE_BYTES, Pair
-from nmt.corpus.text.languages import base_language
 from nmt.errors import UserError, one_line
 from nmt.files.xml_files import parse_xml
 

@@ -16,6 +16,14 @@ from nmt.corpus.text.punctuation import plain, strip_punctuation
 _MOST_CHARACTERS_A_WORD = 50  # on average
 
 
+def as_lines(texts: Sequence[str]) -> str:
+    """Return texts as lines; a line feed within a text becomes a space."""
+    block = "\n".join(texts)
+    if block.count("\n") >= len(texts):  # some texts contain line feeds
+        block = "\n".join(text.replace("\n", " ") for text in texts)
+    return block
+
+
 @dataclass(frozen=True)
 class Cleaner:
     """Normalizes text as the data section says, identically in all stages."""
@@ -41,11 +49,11 @@ class Cleaner:
 
     def sources(self, texts: Sequence[str]) -> list[str]:
         """Apply `source` to many texts at once, which is faster."""
-        return self.source_form(self.tidy_lines(texts)).split("\n")
+        return self.source_form(self.tidy_lines(as_lines(texts))).split("\n")
 
     def targets(self, texts: Sequence[str]) -> list[str]:
         """Apply `target` to many texts at once, which is faster."""
-        return self.target_form(self.tidy_lines(texts)).split("\n")
+        return self.target_form(self.tidy_lines(as_lines(texts))).split("\n")
 
     def composed(self, reference: str) -> str:
         """Return a reference with composed letters (NFC), as the model writes them.
@@ -59,14 +67,11 @@ class Cleaner:
         text = tidy(text, self.data.unicode, self._keep_bidi)
         return plain(text) if self.data.plain_punctuation else text
 
-    def tidy_lines(self, texts: Sequence[str]) -> str:
-        """Apply `tidy` to many texts at once, which is faster; return them as lines.
+    def tidy_lines(self, block: str) -> str:
+        """Apply `tidy` to many texts at once, which is faster; block: see `as_lines`.
 
-        Normalization leaves line feeds alone, so the texts are joined and processed in one go.
+        Normalization leaves line feeds alone, so all lines are processed in one go.
         """
-        block = "\n".join(texts)
-        if block.count("\n") >= len(texts):  # some texts contain line feeds
-            block = "\n".join(text.replace("\n", " ") for text in texts)
         block = normalize(block, self.data.unicode, self._keep_bidi)
         lines = (plain(block) if self.data.plain_punctuation else block).split("\n")
         return "\n".join([" ".join(line.split()) for line in lines])

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nmt.config.data import DataConfig
-from nmt.corpus.text.languages import two_letters
+from nmt.config.languages import two_letters
 from nmt.corpus.text.normalization import words_only
 from nmt.errors import UserError, missing_extra
 

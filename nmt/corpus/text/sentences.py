@@ -10,7 +10,7 @@ from functools import partial
 
 from sentencex import segment
 
-from nmt.corpus.text.languages import two_letters
+from nmt.config.languages import two_letters
 from nmt.corpus.text.normalization import MOST_AT_ONCE, sentence_lengths
 
 _LINE_END = re.compile(r"(?<=\n)")

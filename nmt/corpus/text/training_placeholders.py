@@ -32,7 +32,7 @@ from nmt.special_tokens import NUMBERS, PLACEHOLDERS
 
 KNOWN_WORDS = "known_words.json"
 RARE_NAMES = "rare_names.json"
-_OWNER = re.compile(r"[^\W\d_]+(?=['’][sS]\b)")
+_OWNER = re.compile(r"(?<![^\W\d_])[^\W\d_]+(?=['’][sS]\b)")
 _MOSTLY = 0.8
 _RARE = 20  # training pairs with a name, below which it is always replaced
 FEWEST_NUMBERS = 100  # training pairs, for placeholders of numbers to be learned
@@ -123,11 +123,12 @@ class TrainingPlaceholders:
             target_words = {form.lower() for form in target_forms}
             in_source.update(source_words)
             in_target.update(target_words)
-            in_both.update(source_words & target_words)
-            forms.update(form for form in target_forms if form.lower() in source_words)
+            if both := source_words & target_words:
+                in_both.update(both)
+                forms.update(form for form in target_forms if form.lower() in both)
             if only_names:
                 capitals.update({w.lower() for w in WORD.findall(source) if w[0].isupper()})
-            if languages and numbers is None:
+            if languages and numbers is None and with_numbers < FEWEST_NUMBERS:
                 replaced = replace_numbers(PlaceholderText(source), languages, NUMBERS)
                 with_numbers += bool(replaced.words and replace_in_target(target, replaced)[1])
         self.names = {
@@ -137,7 +138,7 @@ class TrainingPlaceholders:
             and count >= _MOSTLY * max(in_source[word], in_target[word])
             and (not only_names or capitals[word] >= _MOSTLY * in_source[word])
         }
-        most_frequent_last = sorted(forms, key=forms.__getitem__)
+        most_frequent_last = sorted(forms, key=lambda form: (forms[form], form))
         written = {form.lower(): form for form in most_frequent_last}
         # Words in lower case, such as "relevant", have endings that a placeholder cannot have.
         self._rare = {
@@ -154,9 +155,11 @@ class TrainingPlaceholders:
         used: set[str] = set()
         if self._languages:
             source, target, used = self._replace_agreeing(source, target, self._languages)
-        in_target = words_of(target)
-        in_target |= {word.removesuffix("s") for word in in_target}
-        names = sorted(self.names & words_of(source) & in_target)
+        names = sorted(self.names & words_of(source))
+        if names:
+            in_target = words_of(target)
+            in_target |= {word.removesuffix("s") for word in in_target}
+            names = [name for name in names if name in in_target]
         if names and self._generator.random() < 0.5:
             names = [name for name in names if name in self._rare]
         if not names:

@@ -19,6 +19,8 @@ class Tokenizer(ABC):
 
     #: Whether the word boundary mark is at the end of words instead of at their start.
     marks_end: bool = False
+    #: Whether each token is a whole word, so that no other words can be spelled.
+    whole_words: bool = False
 
     @staticmethod
     @abstractmethod

@@ -19,6 +19,8 @@ from nmt.progress import with_progress
 class WordTokenizer(Tokenizer):
     """Whole words: split at spaces, or by spaCy's blank tokenizer."""
 
+    whole_words = True
+
     def __init__(self, kind: str, language: str, vocabulary: Vocabulary):
         self.vocabulary = vocabulary
         self.split_lines = word_splitter(kind, language)

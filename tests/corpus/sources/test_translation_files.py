@@ -64,11 +64,7 @@ def test_a_memory_has_a_pair_for_each_unit(memory: Path) -> None:
             variants(eng="Close the\n   file", deu="Datei schließen"),
         )
     )
-    expected = [
-        ("Print", "Drucken"),
-        ("Open", "Öffnen"),
-        ("Close the file", "Datei schließen"),
-    ]
+    expected = [("Print", "Drucken"), ("Open", "Öffnen"), ("Close the file", "Datei schließen")]
     assert pairs_in(memory) == expected
     swapped = {"source_language": "de", "target_language": "en"}
     assert pairs_in(memory, **swapped) == [(b, a) for a, b in expected]

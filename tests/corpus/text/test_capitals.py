@@ -50,23 +50,23 @@ def test_words_are_cased_as_in_the_training_text(casing: Casing, text: str, expe
     assert casing.restore(text) == expected
 
 
-def test_the_genitive_of_a_hidden_word_stays_lower_case() -> None:
-    casing = Casing.learn(lambda: ["Die S-Bahn fährt .", "Eine S-Bahn fährt ."])
-    assert casing.restore(f"die {PLACEHOLDERS[0]}s s-bahn") == f"Die {PLACEHOLDERS[0]}s S-Bahn"
-
-
-def test_a_word_with_capitals_of_its_own_gets_no_other() -> None:
-    casing = Casing.learn(lambda: ["Das iPhone klingelt .", "Ein iPhone klingelt ."])
-    assert casing.restore("iphone") == "iPhone"
-
-
-def test_text_stays_lower_case_if_the_training_text_was() -> None:
-    casing = Casing.learn(lambda: [line.lower() for line in GERMAN])
-    assert casing.restore("der mann liest. die frau auch.") == "der mann liest. die frau auch."
-
-
-def test_an_empty_model_changes_nothing() -> None:
-    assert Casing.learn(lambda: []).restore("der mann") == "der mann"
+@pytest.mark.parametrize(
+    ("training", "text", "expected"),
+    [
+        # The genitive of a hidden word stays in lower case.
+        (
+            ["Die S-Bahn fährt .", "Eine S-Bahn fährt ."],
+            f"die {PLACEHOLDERS[0]}s s-bahn",
+            f"Die {PLACEHOLDERS[0]}s S-Bahn",
+        ),
+        (["Das iPhone klingelt .", "Ein iPhone klingelt ."], "iphone", "iPhone"),
+        ([line.lower() for line in GERMAN], *["der mann liest. die frau auch."] * 2),
+        ([], "der mann", "der mann"),
+    ],
+    ids=["genitive", "capitals of its own", "training in lower case", "no training text"],
+)
+def test_capitals_follow_the_training_text(training: list[str], text: str, expected: str) -> None:
+    assert Casing.learn(lambda: training).restore(text) == expected
 
 
 def test_saved_data_is_loaded_unchanged(casing: Casing, tmp_path: Path) -> None:

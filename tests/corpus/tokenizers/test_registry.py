@@ -53,9 +53,7 @@ def trained(texts: Texts, folder: Path, **fields: Any) -> Tokenizers:
 
 @pytest.fixture(scope="module", params=[*SUBWORDS, "bpe end", "unigram end", *WORDS])
 def tokenizers(
-    request: pytest.FixtureRequest,
-    training_texts: Texts,
-    tmp_path_factory: pytest.TempPathFactory,
+    request: pytest.FixtureRequest, training_texts: Texts, tmp_path_factory: pytest.TempPathFactory
 ) -> Tokenizers:
     kind, _, mark = request.param.partition(" ")
     folder = tmp_path_factory.mktemp("all")
@@ -64,9 +62,7 @@ def tokenizers(
 
 @pytest.fixture(scope="module", params=[(kind, suffix) for kind in SUBWORDS for suffix in SUFFIX])
 def subwords(
-    request: pytest.FixtureRequest,
-    training_texts: Texts,
-    tmp_path_factory: pytest.TempPathFactory,
+    request: pytest.FixtureRequest, training_texts: Texts, tmp_path_factory: pytest.TempPathFactory
 ) -> SubwordTokenizer:
     kind, suffix = request.param
     folder = tmp_path_factory.mktemp("subwords")
@@ -77,10 +73,8 @@ def subwords(
 
 def spacy_tokenizer(text: str, language: str = "en") -> WordTokenizer:
     """Return a spaCy tokenizer that knows the words of `text`."""
-    empty = WordTokenizer("spacy", language, Vocabulary([]))
-    return WordTokenizer(
-        "spacy", language, Vocabulary([*SPECIALS, *dict.fromkeys(empty.split(text))])
-    )
+    words = dict.fromkeys(WordTokenizer("spacy", language, Vocabulary([])).split(text))
+    return WordTokenizer("spacy", language, Vocabulary([*SPECIALS, *words]))
 
 
 # -------------------------------------------------------------------------------------- round trip
@@ -153,12 +147,11 @@ def test_text_never_becomes_a_special_token(tokenizers: Tokenizers, text: str) -
         assert tokenizers.source.decode(ids) == text
 
 
-def test_ids_below_four_are_the_special_tokens(tokenizers: Tokenizers) -> None:
+def test_only_unk_is_shown_of_the_special_tokens_which_have_the_first_ids(
+    tokenizers: Tokenizers,
+) -> None:
     assert isinstance(tokenizers.source, Tokenizer)
     assert tokenizers.source.tokens(range(4)) == ["<pad>", "<unk>", "<sos>", "<eos>"]
-
-
-def test_decoding_drops_special_tokens_except_unk(tokenizers: Tokenizers) -> None:
     ids = tokenizers.source.encode("the old house")
     noisy = [PAD, BOS, *ids, EOS, PAD]
     assert tokenizers.source.decode(noisy) == "the old house"
@@ -168,20 +161,26 @@ def test_decoding_drops_special_tokens_except_unk(tokenizers: Tokenizers) -> Non
 
 def test_decoding_any_bytes_gives_one_line_of_valid_unicode(subwords: SubwordTokenizer) -> None:
     byte = {i: subwords.processor.piece_to_id(f"<0x{i:02X}>") for i in range(256)}
-    assert subwords.decode([byte[b] for b in b"a\nb\r\nc\x0bd\x1ce"]) == "a b c d e"
-    assert subwords.decode([byte[b] for b in "f\u2028g\x85h".encode()]) == "f g h"
-    assert subwords.decode([byte[0xF0], byte[0x9F], byte[0x61], byte[0xFF]]) == "a"
-    assert subwords.decode([byte[b] for b in "😀".encode()]) == "😀"
-    assert subwords.decode([byte[0x0A]]) == ""
-    assert subwords.decode([byte[b] for b in "a\x1b[31m\x07\x9bb".encode()]) == "a[31mb"
+    for content, text in (
+        (b"a\nb\r\nc\x0bd\x1ce", "a b c d e"),
+        ("f\u2028g\x85h".encode(), "f g h"),
+        (b"\xf0\x9fa\xff", "a"),
+        ("😀".encode(), "😀"),
+        (b"\n", ""),
+        ("a\x1b[31m\x07\x9bb".encode(), "a[31mb"),
+    ):
+        assert subwords.decode([byte[b] for b in content]) == text
 
 
 # --------------------------------------------------------------------------------- word tokenizers
 
 
-def test_adjacent_spacy_tokens_are_marked_with_a_joiner() -> None:
+def test_adjacent_spacy_tokens_are_marked_with_a_joiner_also_at_the_beginning() -> None:
     expected = ["Do", "￭n't", "(", "￭really", "￭)", "go", "￭."]
     assert spacy_tokenizer("").split("Don't (really) go.") == expected
+    tokenizer = spacy_tokenizer("Go on. Now!")
+    ids = [tokenizer.vocabulary.id(word) for word in (f"{JOINER}.", "Now", f"{JOINER}!")]
+    assert tokenizer.decode(ids) == ". Now!"
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
@@ -191,12 +190,6 @@ def test_spacy_restores_any_text_of_known_words(language: str) -> None:
     for text in texts:
         assert UNK not in tokenizer.encode(text)
         assert tokenizer.decode(tokenizer.encode(text)) == text
-
-
-def test_a_translation_may_begin_with_a_joined_word() -> None:
-    tokenizer = spacy_tokenizer("Go on. Now!")
-    ids = [tokenizer.vocabulary.id(word) for word in (f"{JOINER}.", "Now", f"{JOINER}!")]
-    assert tokenizer.decode(ids) == ". Now!"
 
 
 def test_the_whitespace_tokenizer_splits_at_spaces() -> None:
@@ -334,23 +327,19 @@ def test_a_small_text_gives_fewer_tokens_than_requested(
 
 
 @pytest.mark.parametrize(
-    ("source", "target", "tokens"),
+    ("sides", "tokens"),
     [
-        (["another house"] * 100, ["zwölf Brücken"] * 100, "▁another ▁house ▁zwölf ▁Brücken"),
-        ([*["another"] * 100, *["house"] * 100],) * 2 + ("▁another ▁house",),
+        ((["another house"] * 100, ["zwölf Brücken"] * 100), "▁another ▁house ▁zwölf ▁Brücken"),
+        ((["another"] * 100 + ["house"] * 100,) * 2, "▁another ▁house"),
     ],
     ids=["both sides", "beginning and end"],
 )
 def test_lines_are_sampled_from_the_whole_corpus(
-    source: list[str],
-    target: list[str],
-    tokens: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    sides: tuple[list[str], ...], tokens: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("nmt.corpus.tokenizers.subwords.MOST_LINES", 40)
     texts = (tmp_path / "a", tmp_path / "b")
-    for path, lines in zip(texts, (source, target), strict=True):
+    for path, lines in zip(texts, sides, strict=True):
         path.write_text("".join(f"{line}\n" for line in lines))
     tokenizer = trained(texts, tmp_path, vocabulary_size=340).source
     assert tokenizer.split(tokens.replace("▁", "")) == tokens.split(" ")
@@ -368,13 +357,9 @@ def test_an_empty_text_and_a_missing_vocabulary_are_refused(tmp_path: Path, kind
 def test_damaged_and_other_models_are_refused(training_texts: Texts, tmp_path: Path) -> None:
     trained(training_texts, tmp_path)
     whole = (tmp_path / "joint.model").read_bytes()
-    sentencepiece.SentencePieceTrainer.train(
-        input=str(training_texts[0]),
-        model_prefix=str(tmp_path / "other"),
-        vocab_size=60,
-        hard_vocab_limit=False,
-        minloglevel=2,
-    )
+    options = {"input": str(training_texts[0]), "model_prefix": str(tmp_path / "other")}
+    options |= {"vocab_size": 60, "hard_vocab_limit": False, "minloglevel": 2}
+    sentencepiece.SentencePieceTrainer.train(**options)
     other = (tmp_path / "other.model").read_bytes()  # which has other special tokens
     path = tmp_path / "damaged.model"
     for content in (whole[:-1], whole[:10], whole[len(whole) // 2 :], b"\0" + whole, other):

@@ -24,9 +24,10 @@ def lines_of(text: Path) -> list[str]:
     return [line for chunk in read_chunks(text) for line in chunk]
 
 
-def put_first(
-    texts: Texts, folder: Path, kind: str, placeholders: str = "none"
-) -> tuple[Tokenizers, Tokenizers, list[int]]:
+Reordered = tuple[Tokenizers, Tokenizers, list[int]]
+
+
+def put_first(texts: Texts, folder: Path, kind: str, placeholders: str = "none") -> Reordered:
     """Return the tokenizers before and after, and the new id of each old id."""
     data = DataConfig.model_validate({"placeholders": placeholders})
     config = TokenizerConfig.model_validate({"kind": kind, "vocabulary_size": SIZE})
@@ -42,37 +43,23 @@ def put_first(
 
 @pytest.fixture(scope="module", params=["bpe", "unigram"])
 def tokenizers(
-    request: pytest.FixtureRequest,
-    training_texts: Texts,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> tuple[Tokenizers, Tokenizers, list[int]]:
+    request: pytest.FixtureRequest, training_texts: Texts, tmp_path_factory: pytest.TempPathFactory
+) -> Reordered:
     return put_first(training_texts, tmp_path_factory.mktemp(request.param), request.param)
 
 
-def test_all_tokens_are_kept_under_new_ids(
-    tokenizers: tuple[Tokenizers, Tokenizers, list[int]],
+def test_all_tokens_are_kept_under_new_ids_and_the_first_are_the_targets(
+    tokenizers: Reordered,
 ) -> None:
     before, after, numbers = tokenizers
     assert sorted(numbers) == list(range(before.source.size))
     assert after.source.size == before.source.size
     assert after.source.tokens(numbers) == before.source.tokens(range(before.source.size))
     assert tuple(after.target.tokens(range(len(SPECIALS)))) == SPECIALS
-
-
-def test_the_target_has_fewer_tokens_with_the_same_ids(
-    tokenizers: tuple[Tokenizers, Tokenizers, list[int]],
-) -> None:
-    _, after, _ = tokenizers
     assert 270 < after.target.size < after.source.size
+    assert after.target.size % 8 == 0
     first = range(after.target.size)
     assert after.target.tokens(first) == after.source.tokens(first)
-
-
-def test_the_number_of_the_targets_tokens_is_a_multiple_of_eight(
-    tokenizers: tuple[Tokenizers, Tokenizers, list[int]],
-) -> None:
-    _, after, _ = tokenizers
-    assert after.target.size % 8 == 0
 
 
 def test_another_vocabulary_for_the_target_is_refused(
@@ -86,8 +73,8 @@ def test_another_vocabulary_for_the_target_is_refused(
         load_tokenizers(DataConfig(), TokenizerConfig(), tmp_path / "mine")
 
 
-def test_the_segmentation_of_training_text_does_not_change(
-    tokenizers: tuple[Tokenizers, Tokenizers, list[int]], training_texts: Texts
+def test_training_text_keeps_its_tokens_or_gets_smaller_ones_that_the_target_has(
+    tokenizers: Reordered, training_texts: Texts
 ) -> None:
     before, after, numbers = tokenizers
     for line in lines_of(training_texts[0]):
@@ -95,11 +82,6 @@ def test_the_segmentation_of_training_text_does_not_change(
     for line in lines_of(training_texts[1]):
         expected = [numbers[i] for i in before.target.encode(line)]
         assert after.target.encode(line) == expected == after.source.encode(line)
-
-
-def test_tokens_that_the_target_lacks_are_replaced_by_smaller_ones(
-    tokenizers: tuple[Tokenizers, Tokenizers, list[int]], training_texts: Texts
-) -> None:
     _, after, _ = tokenizers
     otherwise = 0
     for line in [*lines_of(training_texts[0]), "你好 😀"]:

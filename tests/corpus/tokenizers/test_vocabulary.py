@@ -19,14 +19,10 @@ def test_frequent_words_come_first_and_ties_fall_alphabetically(counts: Counter[
     assert [vocabulary.id(word) for word in vocabulary.words[4:]] == [4, 5, 6, 7]
 
 
-def test_rare_words_are_unknown() -> None:
+def test_rare_words_are_unknown_and_the_size_includes_special_tokens() -> None:
     vocabulary = Vocabulary.build(COUNTS, 100, 2)
     assert len(vocabulary) == 7
-    assert vocabulary.id("selten") == UNK
-    assert vocabulary.id("nie") == UNK
-
-
-def test_the_size_includes_special_tokens() -> None:
+    assert vocabulary.id("selten") == vocabulary.id("nie") == UNK
     assert Vocabulary.build(COUNTS, 6, 1).words == [*SPECIALS, "aber", "und"]
     assert len(Vocabulary.build(COUNTS, 4, 1)) == 4
 

@@ -4,9 +4,9 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
-import torch
 from safetensors.torch import load_file, save_file
 
 from nmt.config.choices import Weights
@@ -34,52 +34,60 @@ def names_of_models(run: RunFolder) -> list[str]:
     return sorted(path.name for path in run.converted.iterdir() if path.name != ".lock")
 
 
-def test_a_model_is_converted_once_and_kept(run: RunFolder) -> None:
-    with converted(run, "best") as folder:
-        made = (folder / "model.bin").stat().st_mtime_ns
-    with converted(run, "best") as again:
-        assert (again / "model.bin").stat().st_mtime_ns == made
-    assert names_of_models(run) == [folder.name]
-
-
-def test_a_model_with_a_damaged_missing_or_further_file_is_converted_again(run: RunFolder) -> None:
-    with converted(run, "best") as folder:
-        whole = contents(folder)
-    assert {"model.bin", "config.json"} < whole.keys()
-    for name, content in whole.items():
-        middle = len(content) // 2
-        changed = bytes([content[middle] ^ 1])
-        (folder / name).write_bytes(content[:middle] + changed + content[middle + 1 :])
-        with converted(run, "best") as again:
-            assert contents(again) == whole, name
-    [*_, vocabulary] = [name for name in whole if "vocabulary" in name]
-    (folder / vocabulary).unlink()
-    with converted(run, "best") as again:
-        assert contents(again) == whole
-    (folder / "vocabulary.json").write_text("[]")
-    with converted(run, "best") as again:
-        assert contents(again) == whole
-    assert names_of_models(run) == [folder.name]
+def folder_of(run: RunFolder, weights: Weights = "best") -> Path:
+    """Convert the model if needed; return its folder."""
+    with converted(run, weights) as folder:
+        return folder
 
 
 def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_outdated_and_partial_models_are_deleted(run: RunFolder) -> None:
+def changed(content: bytes, place: int) -> bytes:
+    return content[:place] + bytes([content[place] ^ 1]) + content[place:][1:]
+
+
+def double(path: Path) -> None:
+    """Replace the weights with different ones."""
+    save_file({name: 2 * weight for name, weight in load_file(path).items()}, path)
+
+
+def test_a_model_is_converted_once_and_kept(run):
+    made = (folder_of(run) / "model.bin").stat().st_mtime_ns
+    again = folder_of(run)
+    assert (again / "model.bin").stat().st_mtime_ns == made
+    assert names_of_models(run) == [again.name]
+
+
+def test_a_model_with_a_damaged_missing_or_further_file_is_converted_again(run):
+    folder = folder_of(run)
+    whole = contents(folder)
+    assert {"model.bin", "config.json"} < whole.keys()
+    for name, content in whole.items():
+        (folder / name).write_bytes(changed(content, len(content) // 2))
+        assert contents(folder_of(run)) == whole, name
+    [*_, vocabulary] = [name for name in whole if "vocabulary" in name]
+    (folder / vocabulary).unlink()
+    assert contents(folder_of(run)) == whole
+    (folder / "vocabulary.json").write_text("[]")
+    assert contents(folder_of(run)) == whole
+    assert names_of_models(run) == [folder.name]
+
+
+def test_outdated_and_partial_models_are_deleted(run):
     for name in ("0123abcd" * 4, ".half"):
         (run.converted / name).mkdir(parents=True)
-    with converted(run, "best") as folder:
-        assert names_of_models(run) == [folder.name]
+    folder = folder_of(run)
+    assert names_of_models(run) == [folder.name]
     (run.converted / ".half").mkdir()  # of a process killed after its last step
     convert(run, "best")
     assert names_of_models(run) == [folder.name]
 
 
-def test_folders_of_others_are_never_deleted(run: RunFolder, tmp_path: Path) -> None:
+def test_folders_of_others_are_never_deleted(run, tmp_path):
     photos = tmp_path / "home" / "photos"
     photos.mkdir(parents=True)
-    shutil.rmtree(run.converted, ignore_errors=True)
     run.converted.symlink_to(photos.parent)  # as in a run from someone else
     with converted(run, "best") as folder:
         assert (folder / "model.bin").exists()
@@ -90,13 +98,13 @@ def test_folders_of_others_are_never_deleted(run: RunFolder, tmp_path: Path) -> 
     assert (run.converted / "photos").exists()
 
 
-def test_damaged_weights_and_those_in_other_formats_are_not_converted(run: RunFolder) -> None:
+def test_damaged_weights_and_those_in_other_formats_are_not_converted(run):
     path = run.weights("best")
     content, weights = path.read_bytes(), load_file(path)
     infinite = {**weights, "encoder_norm.bias": weights["encoder_norm.bias"] / 0}
     (path.parent / "SHA256SUMS").unlink(missing_ok=True)
     for damage, reason in (
-        (lambda: path.write_bytes(content[:-1] + bytes([content[-1] ^ 1])), "checksum"),
+        (lambda: path.write_bytes(changed(content, len(content) - 1)), "checksum"),
         (lambda: save_file({name: x.bfloat16() for name, x in weights.items()}, path), ""),
         (lambda: save_file(infinite, path), "not finite"),
     ):
@@ -106,61 +114,41 @@ def test_damaged_weights_and_those_in_other_formats_are_not_converted(run: RunFo
         assert names_of_models(run) == []
 
 
-def folder_of(run: RunFolder, weights: Weights) -> Path:
-    with converted(run, weights) as folder:
-        return folder
-
-
-def double(path: Path) -> None:
-    """Replace the weights with different ones."""
-    save_file({name: 2 * weight for name, weight in load_file(path).items()}, path)
-
-
-def test_training_ends_with_the_converted_model(trained_run: RunFolder) -> None:
+def test_training_ends_with_the_converted_model(trained_run):
     [name] = names_of_models(trained_run)
-    assert folder_of(trained_run, "best") == trained_run.converted / name
+    assert folder_of(trained_run) == trained_run.converted / name
 
 
-def test_other_weights_are_converted_again_and_old_models_deleted(run: RunFolder) -> None:
-    before = folder_of(run, "best")
-    model = load_translator(run, engine="pytorch", device="cpu").pytorch.models[0]
-    with torch.no_grad():
-        model.output.weight.mul_(2)
-    save_weights(model, run.weights("best"))
+def test_other_weights_are_converted_again_and_old_models_deleted(run):
+    before = folder_of(run)
+    double(run.weights("best"))
     double(run.weights("last"))
-
-    found = folder_of(run, "best")
-
-    assert names_of_models(run) == [found.name]
-    assert not before.exists()
+    found = folder_of(run)
+    assert names_of_models(run) == [found.name] != [before.name]
     exact = load_translator(run, device="cpu", compute_type="float32").translate(LINES)
     plain = load_translator(run, device="cpu", engine="pytorch").translate(LINES)
     assert [t.text for t in exact] == [t.text for t in plain]
 
 
-def test_each_kind_of_weights_has_its_own_converted_model(run: RunFolder) -> None:
+def test_each_kind_of_weights_has_its_own_converted_model(run):
     double(run.weights("last"))
-
-    best, last = folder_of(run, "best"), folder_of(run, "last")
-
+    best, last = folder_of(run), folder_of(run, "last")
     assert names_of_models(run) == sorted([best.name, last.name])
     assert (best / "model.bin").read_bytes() != (last / "model.bin").read_bytes()
 
 
-def test_a_read_only_run_can_translate(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(*arguments: object, **options: object) -> None:
-        raise PermissionError("read-only")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Path, "mkdir", refused)
-        with converted(run, "best") as folder:
-            assert (folder / "model.bin").is_file()
-            assert run.path not in folder.parents
+def test_a_read_only_run_can_translate(run):
+    with (
+        patch.object(Path, "mkdir", side_effect=PermissionError("read-only")),
+        converted(run, "best") as folder,
+    ):
+        assert (folder / "model.bin").is_file()
+        assert run.path not in folder.parents
     assert not folder.exists()
     assert not run.converted.exists()
 
 
-def test_weights_that_do_not_match_the_configuration_are_refused(run: RunFolder) -> None:
+def test_weights_that_do_not_match_the_configuration_are_refused(run):
     config = run.config.model
     sizes = run.report["vocabulary_size"]
     for changes in ({"d_ff": 64}, {"encoder_layers": 2}, {"tie": "none"}):
@@ -170,12 +158,20 @@ def test_weights_that_do_not_match_the_configuration_are_refused(run: RunFolder)
             convert(run, "best")
 
 
-def test_unsupported_models_are_not_converted(
-    run: RunFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unsupported_models_are_not_converted(run, monkeypatch):
     monkeypatch.setattr(conversion, "unsupported", lambda model: ["some reason"])
     convert(run, "best")
     assert not run.converted.exists()
+
+
+PROGRAM = """
+import sys
+from nmt.cli import main
+try:
+    main()
+finally:
+    print('imported', *sorted({'torch', 'spacy', 'ctranslate2'} & sys.modules.keys()))
+"""
 
 
 @pytest.mark.parametrize(
@@ -186,25 +182,11 @@ def test_unsupported_models_are_not_converted(
         (["evaluate"], True),
     ],
 )
-def test_translating_imports_neither_pytorch_nor_spacy(
-    trained_run: RunFolder, command: list[str], converted: bool, tmp_path: Path
-) -> None:
+def test_translating_imports_neither_pytorch_nor_spacy(trained_run, command, converted, tmp_path):
     run = shutil.copytree(trained_run.path, tmp_path / "run")
     if not converted:
         shutil.rmtree(run / "ctranslate2")
-    program = (
-        "import sys\n"
-        "from nmt.cli import main\n"
-        "try:\n"
-        "    main()\n"
-        "finally:\n"
-        "    print('imported', *sorted({'torch', 'spacy', 'ctranslate2'} & sys.modules.keys()))\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program, *command, "--run", run],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    call = [sys.executable, "-c", PROGRAM, *command, "--run", run]
+    done = subprocess.run(call, capture_output=True, text=True, check=True)
     assert done.stdout.endswith("imported ctranslate2\n"), done.stdout
     assert "Anna singt heute." in done.stdout or "BLEU" in done.stdout

@@ -4,7 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import mkdtemp
 from types import SimpleNamespace
+from unittest.mock import Mock, patch
 
+import ctranslate2 as library
 import pytest
 import torch
 
@@ -75,6 +77,25 @@ def decoding(beam_size: int = 1) -> DecodingConfig:
 
 
 @pytest.fixture
+def pretending(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Path]:
+    """Return a function that replaces the library's translator, on a machine with two GPUs.
+
+    It returns a folder that the replacement can open.
+    """
+
+    def replace(translator: Callable[..., object]) -> Path:
+        types = {"cpu": {"float32", "int8"}, "cuda": {"float32", "float16"}}
+        monkeypatch.setenv("OMP_NUM_THREADS", "2")
+        monkeypatch.setattr(library, "get_cuda_device_count", lambda: 2)
+        monkeypatch.setattr(library, "get_supported_compute_types", types.get)
+        monkeypatch.setattr(library, "Translator", translator)
+        (tmp_path / "shared_vocabulary.json").write_text("[]")
+        return tmp_path
+
+    return replace
+
+
+@pytest.fixture
 def model(random_model: Callable[..., Transformer]) -> Callable[..., Transformer]:
     """Return a function that creates a random model with biases on some tokens.
 
@@ -103,9 +124,7 @@ def log_probability(model: Transformer, source: list[int], ids: list[int]) -> fl
 def test_greedy_search_finds_the_same_tokens_and_scores(changes, model, engine, random_sources):
     sources, ready = random_sources(100, 5), model(**changes)
     limits = [4 + len(ids) for ids in sources]
-
     found = engine(ready)(sources, limits, decoding())
-
     expected = PyTorchSearch([ready])(sources, limits, decoding())
     assert [h.ids for [h] in found] == [h.ids for [h] in expected]
     assert [h.complete for [h] in found] == [h.complete for [h] in expected]
@@ -116,9 +135,7 @@ def test_greedy_search_finds_the_same_tokens_and_scores(changes, model, engine, 
 
 def test_hypotheses_are_ranked_by_our_length_penalty(model, engine, random_sources):
     sources, ready = random_sources(40, 7), model()
-
     found = engine(ready)(sources, [20] * 40, decoding(4), 3)
-
     complete = [(i, h) for i, hypotheses in enumerate(found) for h in hypotheses if h.complete]
     assert len({len(h.ids) for _, h in complete}) > 3  # or the test would prove little
     for i, h in complete:
@@ -157,9 +174,7 @@ def test_length_limits_do_not_depend_on_the_batch(model, engine, random_sources)
     """The library has one limit per call."""
     sources, ready = random_sources(300, 8), engine(model())
     limits = [1 + i * 7 % 12 for i in range(300)]
-
     together = ready(sources, limits, decoding(3), 3)
-
     assert sum(not h.complete for [h, *_] in together) > 5  # or the test would prove little
     assert sum(h.complete for [h, *_] in together) > 5
     for source, limit, found in zip(sources, limits, together, strict=True):
@@ -186,19 +201,14 @@ def test_required_phrases_are_refused(model, engine):
 
 
 def test_samples_follow_the_models_probabilities(model, engine):
-    ready = model()
-    source = [4, 5, EOS]
+    ready, source = model(), [4, 5, EOS]
     with torch.inference_mode():
         first = ready(torch.tensor([source]), torch.tensor([[BOS]]))[0, 0]
-    expected = (first / 2).softmax(0)
-
     settings = DecodingConfig(temperature=2.0, length_penalty=0.0)
     [found] = engine(ready, seed=1)([source], [1], settings, 500)
-
     tokens = [h.ids[0] if h.ids else EOS for h in found]
-    for token in range(3, 11):
-        share = tokens.count(token) / len(tokens)
-        assert share == pytest.approx(float(expected[token]), abs=0.08)
+    for token, expected in enumerate((first / 2).softmax(0).tolist()[3:], 3):
+        assert tokens.count(token) / len(tokens) == pytest.approx(expected, abs=0.08)
 
 
 def test_sampling_respects_top_k_and_top_p(model, engine):
@@ -221,11 +231,9 @@ def test_a_top_k_above_the_vocabularys_size_is_ignored(model, engine, random_sou
 
 def test_samples_depend_on_the_seed(model, engine, random_sources):
     ready, sources, settings = model(), random_sources(10, 5), DecodingConfig(temperature=1.0)
-
     first, second, other = (
         engine(ready, seed=seed)(sources, [8] * 10, settings, 2) for seed in (1, 1, 2)
     )
-
     assert first == second != other
     assert any(one.ids != another.ids for one, another in first)
 
@@ -233,9 +241,7 @@ def test_samples_depend_on_the_seed(model, engine, random_sources):
 def test_samples_have_plain_log_probabilities_and_are_ranked_by_our_length_penalty(model, engine):
     ready, source = model(), [4, 5, EOS]
     settings = DecodingConfig(temperature=1.0, length_penalty=ALPHA)
-
     [found] = engine(ready, seed=1)([source], [20], settings, 30)
-
     complete = [h for h in found if h.complete]
     assert len({len(h.ids) for h in complete}) > 3  # or the test would prove little
     for h in complete:
@@ -261,8 +267,7 @@ def test_a_run_is_opened_with_the_seed_and_precision_of_the_call(trained_run):
 
 def test_all_tested_variants_are_supported():
     for changes in VARIANTS:
-        config = Config(model=ModelConfig.model_validate(changes))
-        assert ctranslate2.supports(config) == []
+        assert ctranslate2.supports(Config(model=ModelConfig.model_validate(changes))) == []
 
 
 def test_what_is_not_supported_is_reported():
@@ -302,17 +307,16 @@ def test_both_engines_give_the_same_text(trained_run):
     ours = load_translator(trained_run, engine="pytorch", device="cpu").translate(lines)
     exact = load_translator(trained_run, device="cpu", compute_type="float32")
     theirs = exact.translate(lines)
-
     assert [t.text for t in theirs] == [t.text for t in ours]
     assert [t.parts for t in theirs] == [t.parts for t in ours] == [1, 0, 20, 1]
 
 
 @pytest.mark.parametrize(
-    ("features", "expected"),
+    ("expected", "features"),
     [
-        ({"AVX2": True, "AVX512VNNI": False}, "float32"),
-        ({"AVX512VNNI": True}, "int8"),
-        ({"ASIMDDP": True}, "int8"),
+        ("float32", {"AVX2": True, "AVX512VNNI": False}),
+        ("int8", {"AVX512VNNI": True}),
+        ("int8", {"ASIMDDP": True}),
     ],
 )
 def test_int8_is_the_default_if_the_processor_accumulates_it_exactly(
@@ -320,7 +324,6 @@ def test_int8_is_the_default_if_the_processor_accumulates_it_exactly(
 ):
     umath = pytest.importorskip("numpy._core._multiarray_umath", reason="NumPy 1")
     monkeypatch.setattr(umath, "__cpu_features__", features)
-
     assert ctranslate2.default_compute_type("cpu") == expected
     assert ctranslate2.default_compute_type("cuda") == "float32"
 
@@ -341,11 +344,7 @@ def test_the_environment_sets_the_number_of_threads(monkeypatch):
         ("cpu", [2, 9], 2 + 2),
     ],
 )
-def test_a_gpu_uses_one_worker_and_the_configured_batch_size(
-    device, limits, batches, monkeypatch, tmp_path
-):
-    import ctranslate2 as library
-
+def test_a_gpu_uses_one_worker_and_the_configured_batch_size(device, limits, batches, pretending):
     class Pretended:
         def __init__(self, folder, *, device, inter_threads, **_):
             self.device, self.num_translators, self.calls = device, inter_threads, 0
@@ -356,16 +355,10 @@ def test_a_gpu_uses_one_worker_and_the_configured_batch_size(
             result = SimpleNamespace(hypotheses=[longest], scores=[-1.0])
             return [SimpleNamespace(result=lambda: result)] * len(batch)
 
-    monkeypatch.setenv("OMP_NUM_THREADS", "2")
-    monkeypatch.setattr(library, "get_cuda_device_count", lambda: 1)
-    monkeypatch.setattr(library, "get_supported_compute_types", lambda device: {"float32"})
-    monkeypatch.setattr(library, "Translator", Pretended)
-    (tmp_path / "shared_vocabulary.json").write_text("[]")
-    search = CTranslate2Search(tmp_path, 64, device, "float32")
+    search = CTranslate2Search(pretending(Pretended), 64, device, "float32")
     search._library.calls = 0
     decoding = DecodingConfig(beam_size=1, batch_tokens=8192)
     found = search([[5, 6, 7, EOS]] * 1000, limits * 500, decoding)
-
     assert all(len(h.ids) <= limit for [h], limit in zip(found, limits * 500, strict=True))
     assert search._library.num_translators == (1 if device == "cuda" else 2)
     assert search._library.calls == batches
@@ -381,29 +374,14 @@ def test_a_gpu_uses_one_worker_and_the_configured_batch_size(
     ],
 )
 def test_the_library_gets_device_precision_and_threads(
-    device, compute_type, seed, opened, threads, monkeypatch, tmp_path
+    device, compute_type, seed, opened, threads, monkeypatch, pretending
 ):
-    import ctranslate2 as library
-
-    made = []
-
-    def pretended(folder, **options):
-        made.append(options)
-        return SimpleNamespace(num_translators=threads, translate_batch=lambda *_, **__: None)
-
-    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    opening = Mock(return_value=Mock(num_translators=threads))
     monkeypatch.setattr(ctranslate2, "default_compute_type", "default of {}".format)
-    monkeypatch.setattr(library, "get_cuda_device_count", lambda: 2)
-    monkeypatch.setattr(
-        library, "get_supported_compute_types", {"cpu": {"int8"}, "cuda": {"float16"}}.get
-    )
-    monkeypatch.setattr(library, "Translator", pretended)
-
-    (tmp_path / "shared_vocabulary.json").write_text("[]")
-    search = CTranslate2Search(tmp_path, 64, device, compute_type, seed)
-
+    search = CTranslate2Search(pretending(opening), 64, device, compute_type, seed)
     names = ("device", "device_index", "compute_type", "inter_threads", "intra_threads")
-    assert made == [dict(zip(names, (*opened, threads, 1), strict=True))]
+    [call] = opening.call_args_list
+    assert call.kwargs == dict(zip(names, (*opened, threads, 1), strict=True))
     assert search.workers == threads + 1
 
 
@@ -413,20 +391,12 @@ def test_the_library_gets_device_precision_and_threads(
 def test_threads_share_the_batches_of_a_large_model(
     asked, batches, sharing, model, engine, monkeypatch
 ):
-    import ctranslate2 as library
-
-    made = []
-    translator = library.Translator
-
-    def watched(folder, **options):
-        made.append((options["inter_threads"], options["intra_threads"]))
-        return translator(folder, **options)
-
     monkeypatch.setenv("OMP_NUM_THREADS", asked)
     monkeypatch.setattr(ctranslate2, "_LARGE", 1)
-    monkeypatch.setattr(library, "Translator", watched)
-    engine(model())
-    assert made == [(batches, sharing)]
+    with patch.object(library, "Translator", wraps=library.Translator) as opening:
+        engine(model())
+    [call] = opening.call_args_list
+    assert (call.kwargs["inter_threads"], call.kwargs["intra_threads"]) == (batches, sharing)
 
 
 @pytest.mark.parametrize("asked", ["1", "2"])
@@ -453,26 +423,16 @@ def test_without_sampling_all_threads_are_used(trained_run, monkeypatch):
 
 @pytest.mark.parametrize("device", [None, "cuda"])
 def test_without_cublas_the_cpu_is_used_unless_cuda_was_requested(
-    device, model, engine, monkeypatch, caplog
+    device, model, engine, pretending, caplog
 ):
-    import ctranslate2 as library
-
     on_cpu = library.Translator
+    reason = "Library libcublas.so.12 is not found or cannot be loaded"
+    without_cublas = SimpleNamespace(translate_batch=Mock(side_effect=RuntimeError(reason)))
 
-    class WithoutCublas:
-        def __init__(self, folder, **_):
-            pass
+    def opened(folder, *, device, **options):
+        return on_cpu(folder, device=device, **options) if device == "cpu" else without_cublas
 
-        def translate_batch(self, batch, **_):
-            raise RuntimeError("Library libcublas.so.12 is not found or cannot be loaded")
-
-    def pretended(folder, *, device, **options):
-        made = on_cpu if device == "cpu" else WithoutCublas
-        return made(folder, device=device, **options)
-
-    monkeypatch.setattr(library, "get_cuda_device_count", lambda: 1)
-    monkeypatch.setattr(library, "get_supported_compute_types", lambda device: {"float32"})
-    monkeypatch.setattr(library, "Translator", pretended)
+    pretending(opened)
     if device:
         with pytest.raises(UserError, match=r"on cuda: Library libcublas\.so\.12 is not found"):
             engine(model(), device=device)

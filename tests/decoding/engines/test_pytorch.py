@@ -24,9 +24,7 @@ def test_a_run_is_opened_with_its_datastore(trained_run, tmp_path):
     Datastore.of(keys, nine).save(run.datastore, identity(run.weights("best")))
     # A share of nearly 1 always writes the datastore's only value.
     decoding = DecodingConfig(knn_k=4, knn_weight=1 - 1e-6, knn_temperature=3.0)
-
     search = pytorch.open_runs([run], "best", decoding, "cpu")
-
     [[found]] = search([[4, 5, EOS]], [6], decoding)
     assert found.ids == [9] * 6
 
@@ -36,9 +34,7 @@ def test_a_run_is_opened_with_the_settings_of_its_neighbours(trained_run, monkey
     monkeypatch.setattr(pytorch.Datastore, "load", lambda *_: "datastore")
     monkeypatch.setattr(pytorch, "PyTorchSearch", lambda models, neighbours: neighbours)
     decoding = DecodingConfig(knn_k=4, knn_weight=0.3, knn_temperature=3.0)
-
     found = pytorch.open_runs([trained_run], "best", decoding, "cpu")
-
     assert found == [("datastore", 4, 0.3, 3.0)]
 
 
@@ -50,9 +46,7 @@ def test_batching_does_not_change_the_results(
     search, sources = PyTorchSearch([random_model(1)]), random_sources(40, 101)
     limits = [3 + i % 13 for i in range(40)]
     decoding = DecodingConfig(beam_size=beam_size, batch_tokens=batch_tokens)
-
     together = search(sources, limits, decoding, n_best)
-
     for source, limit, found in zip(sources, limits, together, strict=True):
         [alone] = search([source], [limit], decoding, n_best)
         assert len(found) == n_best
@@ -64,18 +58,14 @@ def test_batches_are_limited_by_source_tokens_times_beam_size(beam_size, most, s
     model = scripted(lambda source, prefix: {5: 0.5, EOS: 0.5})
     model.output, model.training = SimpleNamespace(weight=torch.zeros(1)), False
     decoding = DecodingConfig(beam_size=beam_size, batch_tokens=24)
-
     PyTorchSearch([model])([[4, 5, EOS]] * 30, [3] * 30, decoding)
-
     assert max(model.rows) == most * beam_size
 
 
 def test_each_sentence_gets_its_own_samples_within_its_limit(random_model, random_sources):
     search, sources = PyTorchSearch([random_model(1)]), random_sources(5, 101)
     decoding = DecodingConfig(temperature=1.0)
-
     found = search(sources, [2, 4, 6, 8, 10], decoding, 3)
-
     assert [len(samples) for samples in found] == [3] * 5
     for limit, samples in zip([2, 4, 6, 8, 10], found, strict=True):
         assert all(len(h.ids) <= limit for h in samples)
@@ -92,9 +82,7 @@ def test_required_phrases_are_written(batch_tokens, beam_size, random_model, ran
     search, sources = PyTorchSearch([random_model(1)]), random_sources(10, 5)
     constraints = Constraints([[[[4 + i % 5, 4]]] for i in range(9)] + [[]])
     decoding = DecodingConfig(beam_size=beam_size, batch_tokens=batch_tokens)
-
     found = search(sources, [12] * 10, decoding, 1, constraints)
-
     assert any(h.complete for [h] in found)
     for [h], [[[first, second]]] in zip(found[:9], constraints.phrases[:9], strict=True):
         assert not h.complete or (first, second) in itertools.pairwise(h.ids)
@@ -108,9 +96,7 @@ def test_the_phrases_of_other_sentences_do_not_change_a_translation(
     search, sources = PyTorchSearch([random_model(1)]), random_sources(12, 5)
     constraints = Constraints([[[[4 + i]] for i in range(1 + number % 4)] for number in range(12)])
     decoding, limits = DecodingConfig(beam_size=beam_size), [12] * 12
-
     together = search(sources, limits, decoding, 1, constraints)
-
     alone = [
         search([source], [12], decoding, 1, constraints.of([i]))[0]
         for i, source in enumerate(sources)
@@ -121,11 +107,9 @@ def test_the_phrases_of_other_sentences_do_not_change_a_translation(
 def test_decoding_disables_dropout(random_model, random_sources):
     model, sources = random_model(1, dropout=0.5), random_sources(10, 5)
     expected = PyTorchSearch([model])(sources, [8] * 10, DecodingConfig())
-
     assert PyTorchSearch([model.train()])(sources, [8] * 10, DecodingConfig()) == expected
 
 
 def test_the_smallest_max_length_of_an_ensemble_applies(random_model):
     models = [random_model(1, max_length=length) for length in (24, 9)]
-
     assert PyTorchSearch(models).max_length == 9

@@ -38,10 +38,8 @@ def preferring(scripted):
 def test_searches_keep_to_the_beginning(preferring, beginning, written):
     model = WithBeginnings(preferring, [beginning], SPELLINGS)
     limits = torch.tensor([9])
-
     [greedy] = greedy_search(model, ONE, limits)
     [[best]] = beam_search(model, ONE, limits, 3, 0.0)
-
     for found in (greedy, best):
         text = b"".join(SPELLINGS[token] for token in found.ids)
         assert text.startswith(beginning)
@@ -51,15 +49,11 @@ def test_searches_keep_to_the_beginning(preferring, beginning, written):
 
 def test_a_token_may_go_on_beyond_the_beginning(scripted):
     model = scripted(lambda _, prefix: {EOS: 1.0} if prefix else {B: 0.9, AB: 0.1}, len(SPELLINGS))
-
     [found] = greedy_search(WithBeginnings(model, [b" a"], SPELLINGS), ONE, torch.tensor([9]))
-
     assert found.ids == [AB]
 
 
 def test_other_sentences_of_a_batch_are_free(preferring):
     model = WithBeginnings(preferring, [b" b", b""], SPELLINGS)
-
     first, second = greedy_search(model, ONE.repeat(2, 1), torch.tensor([9, 9]))
-
     assert (first.ids[0], second.ids[0]) == (B, A)

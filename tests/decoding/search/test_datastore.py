@@ -37,9 +37,7 @@ def test_with_few_keys_the_search_is_exact(search, monkeypatch):
     monkeypatch.setattr(datastore, "_DISTANCES", 7 * 2000)  # several queries at a time
     keys, tokens = keys_in_groups(2000)
     queries, _ = keys_in_groups(30, seed=2)
-
     distances, found = search(Datastore.of(keys, tokens), queries, 20)
-
     expected, numbers = by_definition(keys, queries, 20)
     torch.testing.assert_close(distances, expected, rtol=1e-4, atol=1e-3)
     assert torch.equal(found, tokens[numbers])
@@ -48,9 +46,7 @@ def test_with_few_keys_the_search_is_exact(search, monkeypatch):
 def test_with_many_keys_nearly_all_nearest_neighbours_are_found():
     keys, tokens = keys_in_groups(40_000)
     queries, _ = keys_in_groups(100, seed=1)
-
     distances, _ = Datastore.of(keys, tokens).nearest(queries, 20)
-
     expected, _ = by_definition(keys, queries, 20)
     assert (distances <= expected[:, -1:] * 1.0001).float().mean() > 0.95
 
@@ -58,15 +54,12 @@ def test_with_many_keys_nearly_all_nearest_neighbours_are_found():
 def test_each_key_is_in_the_cluster_with_the_nearest_mean():
     keys = torch.randn(30, 16, generator=torch.Generator().manual_seed(1))
     centroids = torch.randn(8, 16, generator=torch.Generator().manual_seed(2))
-
     nearest = datastore._nearest_centroids(keys, centroids)
-
     assert torch.equal(nearest, by_definition(centroids, keys, 1)[1][:, 0])
 
 
 def test_the_means_of_clusters_leave_out_empty_ones():
     keys = torch.tensor([[1.0, 2.0], [3.0, 6.0], [5.0, 5.0]])
-
     assert datastore._means(keys, torch.tensor([0, 0, 2])).tolist() == [[2.0, 4.0], [5.0, 5.0]]
 
 
@@ -79,18 +72,14 @@ def test_the_clusters_with_the_nearest_means_are_searched(monkeypatch):
         torch.tensor([1, 1]),
         torch.tensor([[2.0], [5.0]]),
     )
-
     distances, tokens = store.nearest(torch.tensor([[3.0], [4.0]]), 1)
-
     assert distances.tolist() == [[1.0], [1.0]]
     assert tokens.tolist() == [[7], [8]]
 
 
 def test_a_stored_key_finds_itself():
     keys, tokens = keys_in_groups(5000)
-
     distances, found = Datastore.of(keys, tokens).nearest(keys[::7], 1)
-
     assert distances.abs().max() < 1e-3
     assert torch.equal(found[:, 0], tokens[::7])
 
@@ -98,9 +87,7 @@ def test_a_stored_key_finds_itself():
 @pytest.mark.parametrize("search", [Datastore.nearest, Datastore._nearest_of_all])
 def test_missing_neighbours_are_infinitely_far(search):
     store = Datastore.of(torch.eye(3, 16), torch.tensor([4, 5, 6]))
-
     distances, found = search(store, torch.eye(1, 16), 5)
-
     assert distances[0, :3].tolist() == [0, 2, 2]
     assert found[0, 0] == 4
     assert distances[0, 3:].isinf().all()
@@ -109,7 +96,6 @@ def test_missing_neighbours_are_infinitely_far(search):
 def test_equal_keys_give_identical_files(tmp_path):
     for name in ("one", "two"):
         Datastore.of(*keys_in_groups(3000)).save(tmp_path / name, "made from")
-
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
 
 
@@ -123,42 +109,40 @@ def model(random_model: Callable[..., Transformer]) -> Transformer:
 
 @pytest.fixture
 def weights(model: Transformer, tmp_path: Path) -> Path:
-    """The model's weights, with a datastore next to them."""
     path = tmp_path / "best.safetensors"
     save_weights(model, path)
-    Datastore.of(*keys_in_groups(3000)).save(tmp_path / "datastore.safetensors", identity(path))
     return path
 
 
-def test_loading_restores_the_saved_datastore(weights, model):
+@pytest.fixture
+def path(weights: Path) -> Path:
+    """A datastore next to the weights."""
+    path = weights.with_name("datastore.safetensors")
+    Datastore.of(*keys_in_groups(3000)).save(path, identity(weights))
+    return path
+
+
+def test_loading_restores_the_saved_datastore(path, weights, model):
     queries, _ = keys_in_groups(30, seed=2)
-
-    loaded = Datastore.load(weights.with_name("datastore.safetensors"), weights, model)
-
+    loaded = Datastore.load(path, weights, model)
     assert len(loaded) == 3000
     expected = Datastore.of(*keys_in_groups(3000)).nearest(queries, 8)
     for ours, theirs in zip(loaded.nearest(queries, 8), expected, strict=True):
         assert torch.equal(ours, theirs)
 
 
-def test_a_datastore_with_a_single_key_can_be_saved_and_loaded(weights, model):
-    path = weights.with_name("datastore.safetensors")
+def test_a_datastore_with_a_single_key_can_be_saved_and_loaded(path, weights, model):
     Datastore.of(torch.ones(1, 16), torch.tensor([5])).save(path, identity(weights))
-
     distances, tokens = Datastore.load(path, weights, model).nearest(torch.zeros(1, 16), 1)
-
     assert (distances.item(), tokens.item()) == (16, 5)
 
 
-def test_a_datastore_of_older_versions_has_no_checksum_and_can_be_read(weights, model):
-    path = weights.with_name("datastore.safetensors")
+def test_a_datastore_of_older_versions_has_no_checksum_and_can_be_read(path, weights, model):
     save_file(load_file(path), path, {"weights": identity(weights)})
-
     assert len(Datastore.load(path, weights, model)) == 3000
 
 
-def test_any_changed_number_is_detected(weights, model):
-    path = weights.with_name("datastore.safetensors")
+def test_any_changed_number_is_detected(path, weights, model):
     content = path.read_bytes()
     for place in range(3000, len(content), len(content) // 9):
         path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
@@ -179,9 +163,8 @@ def test_a_missing_datastore_is_refused(weights, model, tmp_path):
 
 
 def test_a_datastore_that_does_not_fit_is_refused_before_its_keys_are_read(
-    weights, model, random_model
+    path, weights, model, random_model
 ):
-    path = weights.with_name("datastore.safetensors")
     content = path.read_bytes()
     path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))  # reading them would notice it
     assert_refused(path, weights, random_model(d_model=32), "width, 32")
@@ -222,8 +205,7 @@ def changed(name: str, change: Callable[[Tensor], Tensor]) -> Callable[[Path], N
         (changed("centroids", lambda x: x / 0), "not finite"),
     ],
 )
-def test_a_damaged_datastore_is_refused_in_one_line(damage, reason, weights, model):
-    path = weights.with_name("datastore.safetensors")
+def test_a_damaged_datastore_is_refused_in_one_line(damage, reason, path, weights, model):
     damage(path)
     assert_refused(path, weights, model, reason)
 
@@ -231,8 +213,6 @@ def test_a_damaged_datastore_is_refused_in_one_line(damage, reason, weights, mod
 def test_empty_clusters_are_skipped(monkeypatch):
     monkeypatch.setattr(datastore, "_CLUSTER", 1)
     keys = torch.zeros(10, 16).index_fill_(0, torch.tensor([3, 4]), 1.0)
-
     store = Datastore.of(keys, torch.arange(10))
-
     distances, _ = store.nearest(torch.ones(1, 16), 10)
     assert distances[0].tolist() == [0] * 2 + [16] * 8

@@ -15,7 +15,6 @@ def test_the_length_penalty_equals_that_of_wu_et_al(length, alpha, expected):
 
 def test_the_length_includes_eos():
     hypothesis = finish([4, 5, 4, 5, 4, 5], -3.0, 1.0, True)
-
     assert hypothesis.score == pytest.approx(-3.0 / ((5 + 7) / 6))
     assert hypothesis.log_probability == -3.0
 

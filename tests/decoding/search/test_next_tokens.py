@@ -25,7 +25,6 @@ def logits(rows: int, columns: int = 6) -> Tensor:
 
 def test_pad_and_sos_are_never_chosen_but_keep_their_probability():
     log_probabilities, tokens = best_tokens(logits(1).clone(), 3)
-
     assert tokens.tolist() == [[EOS, A, 5]]
     expected = logits(1).log_softmax(1).gather(1, tokens)
     torch.testing.assert_close(log_probabilities, expected)
@@ -33,9 +32,7 @@ def test_pad_and_sos_are_never_chosen_but_keep_their_probability():
 
 def test_a_row_that_lacks_a_token_does_not_end_and_may_continue_with_it():
     constraints = LexicalConstraints([[], [[[5, 1]]]], [], torch.device("cpu"))
-
     log_probabilities, tokens = best_tokens(logits(2).clone(), 2, constraints)
-
     assert tokens.tolist() == [[EOS, A, PAD], [A, 1, 5]]
     assert log_probabilities[0, 2] == -math.inf
     torch.testing.assert_close(log_probabilities[1, 2], logits(1).log_softmax(1)[0, 5])
@@ -43,7 +40,6 @@ def test_a_row_that_lacks_a_token_does_not_end_and_may_continue_with_it():
 
 def test_more_candidates_than_tokens_give_all_tokens():
     log_probabilities, tokens = best_tokens(logits(1).clone(), 10)
-
     assert tokens.shape == (1, 6)
     assert tokens[0, :4].tolist() == [EOS, A, 5, 1]
     assert log_probabilities[0, 4:].tolist() == [-math.inf, -math.inf]
@@ -55,9 +51,7 @@ def test_the_best_tokens_are_exact(columns, count):
     given = logits(9, columns)
     given[3] -= 500  # no underflow if all are small
     given[4, 5] = 400  # no overflow if one is large
-
     found, tokens = best_tokens(given.clone(), count)
-
     exact = given.double().log_softmax(1)
     allowed = torch.ones_like(exact, dtype=torch.bool)
     allowed[:, [PAD, BOS]] = False
@@ -78,9 +72,7 @@ def test_the_largest_values_equal_those_of_topk(columns, count):
     x = x.float().masked_fill(x % 3 == 0, float("-inf"))
     x[0] = float("-inf")
     x[0, 1] = 0.0  # as in a row that must end
-
     values, places = _largest(x, count)
-
     assert torch.equal(values, x.topk(count, dim=1).values)
     assert torch.equal(x.gather(1, places), values)
     assert all(len(set(row)) == count for row in places.tolist())

@@ -53,9 +53,7 @@ def test_with_top_k_top_p_is_a_share_of_what_is_left():
 def test_a_draw_close_to_one_selects_the_last_allowed_token(monkeypatch):
     sampler = Sampler(DecodingConfig(temperature=1.0, top_k=2), [[5]], [0])
     monkeypatch.setattr(sampler, "_generators", [type("", (), {"random": lambda self: 1.0})()])
-
     _, tokens = sampler.draw(LOGITS.clone(), [0])
-
     assert tokens.tolist() == [[4]]
 
 
@@ -63,17 +61,13 @@ def test_pad_and_sos_are_never_drawn():
     logits = torch.zeros(500, 6)
     logits[:, [PAD, BOS]] = 10.0
     sampler = Sampler(DecodingConfig(temperature=1.0), [[5]] * 500, range(500))
-
     _, tokens = sampler.draw(logits, range(500))
-
     assert set(tokens.flatten().tolist()) == {1, 3, 4, 5}
 
 
 def test_log_probabilities_ignore_temperature_and_top_k():
     sampler = Sampler(DecodingConfig(temperature=3.0, top_k=2), [[5]], [0])
-
     found, tokens = sampler.draw(LOGITS.clone(), [0])
-
     torch.testing.assert_close(found, LOGITS.log_softmax(1).gather(1, tokens))
 
 
@@ -82,9 +76,7 @@ def test_samples_depend_on_the_seed_but_not_on_the_batch(random_model, random_so
     sources += sources  # equal sources have different samples
     limits = [12] * 40
     decoding = DecodingConfig(temperature=1.0, seed=7)
-
     found = search(sources, limits, decoding, 3)
-
     alone = search(sources, limits, decoding.model_copy(update={"batch_tokens": 1}), 3)
     assert [[h.ids for h in each] for each in alone] == [[h.ids for h in each] for each in found]
     assert found[:20] != found[20:]

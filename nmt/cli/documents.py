@@ -1,0 +1,132 @@
+"""`nmt translate` for documents: a file of the same format, with its text translated."""
+
+import logging
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from textwrap import shorten
+from typing import TYPE_CHECKING
+
+from nmt.cli.writing import write_content
+from nmt.echo import echo
+from nmt.errors import UserError, missing_extra
+
+if TYPE_CHECKING:
+    from nmt.decoding.glossary import Term
+    from nmt.decoding.translator import Translator
+    from nmt.documents.document import Document
+    from nmt.documents.formatting import Formatted
+    from nmt.documents.texts import FoundText
+
+_LOG = logging.getLogger(__name__)
+_LARGEST = 256 * 2**20  # bytes; a document is held in memory
+
+
+def is_document(path: Path) -> bool:
+    """Return whether a file has the extension of a document; others are read line by line."""
+    from nmt.config.data import translation_format
+    from nmt.documents.endings import ENDINGS, ending_of
+
+    kind = ending_of(path.name)
+    return translation_format(path.name) is not None or (kind in ENDINGS and kind != ".txt")
+
+
+def require_fitting(path: Path, output: Path | None, given: Mapping[str, bool]) -> None:
+    """Refuse options and outputs that do not fit a document; given: those options, if given."""
+    from nmt.documents.endings import TEXT, ending_of
+
+    if unfit := [name for name, is_given in given.items() if is_given]:
+        remedy = "omit it" if len(unfit) == 1 else "omit them"
+        raise UserError(
+            f"{path}: a document cannot be combined with {' and '.join(unfit)}; {remedy}"
+        )
+    kind = ending_of(path.name)
+    if not output:
+        if kind not in TEXT:
+            raise UserError(f"{path}: name a file to write with --output")
+        return
+    if not output.exists() or output.is_file():  # not a device or a pipe
+        if _format(output) != _format(path):
+            raise UserError(
+                f"{output}: a document keeps its format; choose a name that ends with {kind}"
+            )
+        if output.exists() and output.samefile(path):
+            raise UserError(f"{output}: is the input; choose another file for the translation")
+
+
+def require_lines(output: Path) -> None:
+    """Refuse to write lines of text to a file with the ending of a Word document."""
+    if _format(output) == ".docx":
+        raise UserError(f"{output}: only a .docx file is translated into one; choose .txt")
+
+
+def _format(path: Path) -> str:
+    """Return what endings of one format, such as .htm and .html, have in common."""
+    from nmt.config.data import translation_format
+    from nmt.documents.endings import ending_of
+
+    return translation_format(path.name) or ending_of(path.name).replace(".html", ".htm")
+
+
+def open_document(path: Path, languages: tuple[str, str]) -> "Document":
+    """Read a document to translate between two languages."""
+    from nmt.documents.errors import DocumentError
+    from nmt.documents.formats import encoding_of, read_document
+    from nmt.files.small_files import read_small
+    from nmt.progress import elapsed
+
+    try:
+        with elapsed(f"reading {path.name}"):
+            content = read_small(path, _LARGEST)
+            document = read_document(str(path), content, languages)
+            encoding = encoding_of(path.name, content)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error.strerror}); check the file") from None
+    except DocumentError as error:
+        raise UserError(f"{path}: {error}") from None
+    except ModuleNotFoundError:
+        raise missing_extra(f"{path}: translating such documents", "documents") from None
+    if encoding != "utf-8":
+        _LOG.warning(f"{path}: is {encoding}; its translation is UTF-8")
+    return document
+
+
+def translate_document(
+    document: "Document",
+    path: Path,
+    output: Path | None,
+    translator: "Translator",
+    missing: "Counter[Term]",
+) -> None:
+    """Write a document's translation; count the terms that it lacks."""
+    from nmt.documents.texts import translate_texts
+    from nmt.documents.translation_files import TranslationFile
+    from nmt.progress import elapsed, in_bursts
+
+    def translate(texts: "Sequence[Formatted]") -> "Iterator[FoundText]":
+        found = translate_texts(translator, texts)
+        return in_bursts(found, f"translating {path.name}", len(texts))
+
+    found = document.translated(translate)
+    for text, each in zip(document.texts, found, strict=True):
+        _report(text.text, each, missing)
+    with elapsed(f"writing {output.name if output else path.name}"):
+        content = document.written(found)
+    write_content(content, output)
+    if isinstance(document, TranslationFile):
+        remembered = sum(each.from_memory for each in found)
+        of_memory = f", {remembered:,} of them from the memory" if remembered else ""
+        echo(f"filled {len(found):,} targets{of_memory}; left {document.kept:,} as they were")
+
+
+def _report(source: str, found: "FoundText", missing: "Counter[Term]") -> None:
+    """Log whether a text is from the memory, and which terms its translation lacks."""
+    lacking = [term for sentence in found.sentences for term in sentence.missing_terms]
+    missing.update(lacking)
+    if not lacking and not (found.sentences and found.from_memory):
+        return
+    source = shorten(source, 60, placeholder=" …")
+    if found.from_memory:
+        _LOG.info('text "%s" is from the memory', source)
+    for term in lacking:
+        _LOG.info('text "%s" lacks %s', source, term)

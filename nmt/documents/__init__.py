@@ -1,0 +1,1 @@
+"""Documents: their text is translated, and everything else is preserved."""

@@ -1,0 +1,331 @@
+"""Formatting of translations: each word gets the format of the source word that it comes from.
+
+A formatted text is a list of pieces, each with a format of its own, such as its HTML tags. The
+pieces of a translation are parts: texts with the index of the source piece whose format they get.
+"""
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import groupby, islice
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nmt.errors import UserError
+
+if TYPE_CHECKING:
+    from nmt.corpus.text.sentences import SplitText
+    from nmt.decoding.translator import Translation
+
+Part = tuple[str, int]  # text, and the index of the piece whose format it gets
+Span = tuple[int, int]  # first character, and the one after the last
+_MOST_LINKS = 1_000_000
+_LINE_BREAK = re.compile(r"[\n\r\f]")
+_SYMBOL = re.compile(r"[A-Z][a-z]?(?![^\W\d_])")  # of a chemical element
+_METRE = re.compile(r"(?<![^\W\d_])[kcdm]?m$")
+_ORDINAL = re.compile(r"\d(st|nd|rd|th)")
+_FORMULA = re.compile(  # such as H2O, and the m2 of 80m2; takes linear time
+    r"(?:(?<!\w)(?!\d+[kcdm]?m[23]\b)|(?<=\d)(?=[kcdm]?m[23]\b))[^\W\d]*\d\w*"
+)
+_WORD = re.compile(r"[^\W\d_]+|\d+|[^\w\s]+|_+")
+
+
+@dataclass(frozen=True)
+class Links:
+    """How strongly the words of a translation belong to the words of its source.
+
+    sources, targets: spans of the words; weights: (targets, sources), larger is stronger
+    """
+
+    sources: list[Span]
+    targets: list[Span]
+    weights: NDArray[np.float32]
+
+
+class Formatted:
+    """A text that consists of pieces with different formats.
+
+    pieces: the texts of all pieces; marks: indices of pieces that are not translated, but stay
+    directly after the word before them, such as the numbers of footnotes; endings: indices of
+    pieces that get the format of the piece before them; text: the text to translate, which is all
+    other pieces and the spaces around the marks; owners: for each character of `text`, the index of
+    its piece; has_lines: whether a line break ends a sentence, unlike in HTML, where it is a space
+    """
+
+    def __init__(
+        self,
+        pieces: Sequence[str],
+        marks: Collection[int] = (),
+        endings: Collection[int] = (),
+        has_lines: bool = False,
+    ):
+        self.pieces = pieces
+        self._has_lines = has_lines
+        self.owners: list[int] = []
+        self._marks: list[tuple[int, int]] = []  # places in `text`, and indices
+        texts = []
+        for i, piece in enumerate(pieces):
+            if i in marks:
+                before = piece[: len(piece) - len(piece.lstrip())]
+                self._marks.append((len(self.owners) + len(before), i))
+                piece = before + piece[len(piece.rstrip()) :]
+            texts.append(piece)
+            self.owners += [self.owners[-1] if i in endings else i] * len(piece)
+        self.text = "".join(texts)
+
+    @property
+    def spaced(self) -> str:
+        """The text, with a space for each line break that does not end a sentence."""
+        return self.text if self._has_lines else _LINE_BREAK.sub(" ", self.text)
+
+    def marks_at_start(self, start: int) -> list[Part]:
+        """Return the marks in front of the text, which begins at `start`."""
+        return [(self.pieces[mark].strip(), mark) for at, mark in self._marks if at <= start]
+
+    def marks_within(self, start: int, end: int) -> list[tuple[int, int]]:
+        """Return (place - start, index) of each mark after a character of text[start:end]."""
+        first, last = (bisect_right(self._marks, (at, len(self.pieces))) for at in (start, end))
+        return [(place - start, mark) for place, mark in self._marks[first:last]]
+
+    def copy(self, start: int, end: int) -> list[Part]:
+        """Return characters of `text` unchanged, each with the marks that follow it."""
+        characters = list(zip(self.text[start:end], self.owners[start:end], strict=True))
+        parts: list[Part] = []
+        before = 0
+        for place, mark in self.marks_within(start, end):
+            parts += [*characters[before:place], (self.pieces[mark].strip(), mark)]
+            before = place
+        return parts + characters[before:]
+
+
+def with_superscripts(
+    pieces: Sequence[str], raised: Collection[int], references: Collection[int] = ()
+) -> Formatted:
+    """Return a text whose superscripts may be marks, or the endings of ordinals, as in 20th.
+
+    raised: indices of superscripts; references: those of marks that the document names as such
+    """
+    endings = {i for i in raised if i and _ORDINAL.fullmatch(pieces[i - 1][-1:] + pieces[i])}
+    marks = {*references, *(i for i in raised if i + 1 not in endings and is_mark(pieces, i))}
+    return Formatted(pieces, marks, endings)
+
+
+def has_letters(text: str) -> bool:
+    """Return whether there is anything to translate; a model may change numbers and symbols."""
+    return any(map(str.isalpha, text))
+
+
+def is_mark(pieces: Sequence[str], number: int) -> bool:
+    """Return whether a superscript is a mark: not text, a numerator, an isotope's number or m²."""
+    piece = pieces[number]
+    if not piece.strip() or has_letters(piece):
+        return False
+    earlier = (pieces[i] for i in range(number - 1, -1, -1))
+    later = (pieces[i] for i in range(number + 1, len(pieces)))
+    before = next(filter(None, earlier), "")[-1:]
+    after = "".join(islice(filter(None, later), 3))[:3]
+    if piece in ("2", "3") and _METRE.search("".join(pieces[max(0, number - 2) : number])):
+        return False
+    isotope = before and not before.isalpha() and _SYMBOL.match(after)
+    return not (after[:1] in ("/", "⁄") or isotope)
+
+
+def words(text: str, cuts: Collection[int] = ()) -> list[Span]:
+    """Return the spans of the words of a text, its numbers, and the punctuation between them.
+
+    cuts: places at which a word ends even if letters follow
+    """
+    found = []
+    for match in _WORD.finditer(text):
+        start, end = match.span()
+        ends = [*(place for place in range(start + 1, end) if place in cuts), end]
+        found += list(zip([start, *ends], ends, strict=False))
+    return found
+
+
+def cuts_between(owners: Sequence[int]) -> set[int]:
+    """Return the places at which a text passes from one piece to another."""
+    return {i for i in range(1, len(owners)) if owners[i] != owners[i - 1]}
+
+
+def link_by_position(source: str, translation: str, cuts: Collection[int]) -> Links:
+    """Link words by their relative positions, where there is no attention.
+
+    Very long texts count as one word each.
+    """
+    sources, targets = words(source, cuts), words(translation)
+    if len(sources) * len(targets) > _MOST_LINKS:
+        sources, targets = [(0, len(source))], [(0, len(translation))]
+    columns, rows = ((np.arange(len(x)) + 0.5) / max(1, len(x)) for x in (sources, targets))
+    return Links(sources, targets, -np.abs(rows[:, None] - columns).astype(np.float32))
+
+
+@dataclass(frozen=True)
+class FormattedSentence:
+    """A sentence of a formatted text.
+
+    text: with the tag in front of it, if there is one; start, end: its place in the text, without
+    the tag; owners, marks: as `format_words` takes them
+    """
+
+    text: str
+    start: int
+    end: int
+    owners: list[int]
+    marks: list[tuple[int, int]]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all of it has one format, and there are no marks."""
+        return not self.marks and len(set(self.owners)) == 1
+
+
+def sentences_of(formatted: Formatted, cut: "SplitText", tag: int) -> list[FormattedSentence]:
+    """Return the sentences of a text; tag: the length of the tag that each begins with, or 0."""
+    found = []
+    place = tag + len(cut.gaps[0])
+    for text, gap in zip(cut.sentences, cut.gaps[1:], strict=True):
+        end = place + len(text) - tag
+        owners = [formatted.owners[place]] * tag + formatted.owners[place:end]
+        marks = [(at + tag, mark) for at, mark in formatted.marks_within(place, end)]
+        found.append(FormattedSentence(text, place, end, owners, marks))
+        place = end + len(gap)
+    return found
+
+
+def join_sentences(
+    formatted: Formatted,
+    tag: int,
+    sentences: Sequence[FormattedSentence],
+    translations: Sequence[list[Part] | None],
+) -> list[Part]:
+    """Return the translation of a text; None: of a sentence that stays as it is."""
+    parts = formatted.marks_at_start(tag)
+    place = tag
+    for sentence, translation in zip(sentences, translations, strict=True):
+        parts += formatted.copy(place, sentence.start)
+        kept = translation is None
+        parts += formatted.copy(sentence.start, sentence.end) if kept else translation or []
+        place = sentence.end
+    return merge([*parts, *formatted.copy(place, len(formatted.text))])
+
+
+def format_by(
+    link: "Callable[[str, Translation, Collection[int]], Links | None]",
+    sentence: FormattedSentence,
+    translation: "Translation",
+    formatted: Formatted,
+) -> list[Part]:
+    """Format a sentence's translation by attention, or else by the positions of words.
+
+    link: links words by attention, and raises `UserError` where it is unavailable: for long
+    sentences, with several models, without PyTorch, and if the run has been trained further
+    """
+    if sentence.is_plain:
+        return [(translation.text, sentence.owners[0])]
+    cuts = cuts_between(sentence.owners)
+    links = None
+    with suppress(UserError):
+        links = link(sentence.text, translation, cuts)
+    links = links or link_by_position(sentence.text, translation.text, cuts)
+    links = _with_formulas(links, sentence, translation.text)
+    return format_words(translation.text, links, sentence.owners, formatted.pieces, sentence.marks)
+
+
+def _with_formulas(links: Links, sentence: FormattedSentence, translation: str) -> Links:
+    """Link the parts of a formula, some of which may be subscripts, to those of its translation."""
+    weights = links.weights.copy()
+    for found in _FORMULA.finditer(sentence.text):
+        start, end = found.span()
+        place = translation.find(found[0])
+        if place < 0 or len(set(sentence.owners[start:end])) == 1:
+            continue
+        columns = {first - start: i for i, (first, _) in enumerate(links.sources)}
+        for row, (first, last) in enumerate(links.targets):
+            if place <= first and last <= place + end - start and first - place in columns:
+                weights[row, columns[first - place]] = np.inf
+    return Links(links.sources, links.targets, weights)
+
+
+def format_words(
+    translation: str,
+    links: Links,
+    owners: Sequence[int],
+    pieces: Sequence[str],
+    marks: Sequence[tuple[int, int]] = (),
+) -> list[Part]:
+    """Give each word of a translation the format of the source word to which its link is strongest.
+
+    owners: for each character of the source, the index of its piece; marks: places in the source,
+    with the indices of the marks to insert there
+    """
+    movable = [any(map(str.isalnum, translation[start:end])) for start, end in links.targets]
+    chosen = _choose(links, owners, pieces, movable)
+    behind: dict[int, list[int]] = {}  # the word that a mark follows → marks
+    ends = [end for _, end in links.sources]
+    for place, mark in marks:
+        words_before = bisect_right(ends, place)
+        last = words_before in (0, len(ends)) or not chosen
+        row = len(chosen) - 1 if last else int(links.weights[:, words_before - 1].argmax())
+        behind.setdefault(row, []).append(mark)
+    parts: list[Part] = []
+    end = 0
+    for row, ((start, stop), owner) in enumerate(zip(links.targets, chosen, strict=True)):
+        if start > end:
+            before = chosen[row - 1] if row else owner
+            parts.append((translation[end:start], _between(before, owner, pieces)))
+        parts.append((translation[start:stop], owner))
+        parts += [(pieces[mark].strip(), mark) for mark in behind.get(row, [])]
+        end = stop
+    if end < len(translation):  # also a translation without words
+        parts.append((translation[end:], chosen[-1] if chosen else owners[0]))
+    return parts + [(pieces[mark].strip(), mark) for mark in behind.get(-1, [])]
+
+
+def _choose(
+    links: Links, owners: Sequence[int], pieces: Sequence[str], movable: Sequence[bool]
+) -> list[int]:
+    """Return a source piece for each target word; if possible, no piece with words is left out.
+
+    movable: whether a word, which may be punctuation, can represent a piece that would be lost
+    """
+    if not links.sources:
+        return [owners[0]] * len(links.targets)
+    own = [owners[start] for start, _ in links.sources]
+    chosen = [own[i] for i in links.weights.argmax(1)] if links.targets else []
+    counts = Counter(chosen)
+    for piece in dict.fromkeys(own):
+        if counts[piece] or not any(map(str.isalnum, pieces[piece])):
+            continue
+        columns = [i for i, owner in enumerate(own) if owner == piece]
+        for row in (-links.weights[:, columns].max(1)).argsort(kind="stable").tolist():
+            if movable[row] and counts[chosen[row]] > 1:
+                counts[chosen[row]] -= 1
+                counts[piece] += 1
+                chosen[row] = piece
+                break
+    return chosen
+
+
+def _between(before: int, after: int, pieces: Sequence[str]) -> int:
+    """Return the piece for the space between two words, preferably one with space at its edges."""
+    if before == after:
+        return before
+    first, last = sorted((before, after))
+    inside = [i for i in range(first + 1, last) if pieces[i] != pieces[i].strip()]
+    if inside:
+        return min(inside, key=lambda i: bool(pieces[i].strip()))
+    edges = [pieces[i] != pieces[i].strip() for i in (before, after)]
+    return after if edges == [False, True] else before
+
+
+def merge(parts: Sequence[Part]) -> list[Part]:
+    """Join adjacent parts of the same piece, and drop empty ones."""
+    groups = groupby((part for part in parts if part[0]), key=itemgetter(1))
+    return [("".join(text for text, _ in group), owner) for owner, group in groups]

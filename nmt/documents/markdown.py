@@ -1,0 +1,469 @@
+"""Markdown: its text is translated; code, HTML, front matter and the targets of links stay.
+
+markdown-it-py finds the blocks and what is in each. Its tokens have lines, but no places within
+them, so that the marks are found again by reading the source along with the tokens.
+"""
+
+import re
+import textwrap
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby, pairwise
+
+from markdown_it import MarkdownIt
+from markdown_it.helpers import parseLinkDestination, parseLinkTitle
+from markdown_it.rules_block import StateBlock
+from markdown_it.token import Token
+
+from nmt.documents.errors import DocumentError
+from nmt.documents.formatting import Formatted, Part, Span, has_letters
+
+# The parser's time grows with the square of their numbers.
+_MOST_CHARACTERS = 200_000
+_MOST_BRACKETS = 20_000
+_OBJECT = "\ufffc"  # in place of code and other things that stay as they are
+_KEPT_SPACE = "\ue000"  # at which a line is not broken
+_FRONT_MATTER = re.compile(
+    r"(---|\+\+\+)[ \t]*\n.*?^(?:\1|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.M
+)
+# The box of a task, the number of a footnote, the kind of a note.
+_LABEL = re.compile(r"(?:\[[ xX]\]|\[\^[^\]\s]+\]:|\[![A-Za-z]+\]|!{3}[ \t]+\w+)(?=\s|$)[ \t]*")
+_DEFINITION = re.compile(r":[ \t]+")  # in a line after its term
+_TEMPLATE_TAG = r"\{%(?:(?!\{%|%\}).)*%\}|\{\{[<%][^{}\n]*[>%]\}\}"
+_KEPT_TEXT = re.compile(
+    rf"{_TEMPLATE_TAG}|\[\^[^\[\]\s]+\](?!:)"
+    r"|\$\$[^$\n]+\$\$|\$[^\s$](?:[^$\n]*[^\s$])?\$"
+    r"|(?<!\{)\{(?::|[ \t]*(?:[#.][\w-]|\w+=))[^{}\n]*\}"  # attributes, as in # Title {#id}
+    r"|(?<![\w:]):[a-z][a-z\d_+-]*:(?![\w:])"  # an emoji by its name
+)  # footnotes, formulas
+# A line without text within a paragraph, or the first of several: attributes, tags, a formula.
+_MARKUP_LINE = re.compile(
+    rf"\{{:.*\}}|(?:(?:{_TEMPLATE_TAG})[ \t]*)+|\$\$[^$]+\$\$"
+    r"|(?P<formula>\$\$[ \t]*(?:\\[^$]*)?)|\\begin\{(?P<environment>[^{}]*)\}.*"
+)
+_CONTAINER = re.compile(r":{3,}[ \t]*(?:\{[^{}]*\}|[^\s\[{]+)?[ \t]*")  # a title may follow
+_END_OF_ENVIRONMENT = re.compile(r"\\end\{([^{}\n]*)\}")
+_BREAK = re.compile(r"[ \t]*(\\?)\n[ \t]*")
+_TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)(?![\w-])[^<>]*?(/?)>", re.DOTALL)
+_NAME = re.compile(r"\[(?:[^\[\]\\]|\\.)*\]", re.DOTALL)  # of the target of a link
+_SPECIAL = "\\`*_[]<&"
+_BEFORE_MARK = re.compile(
+    r"(?<![ \t\v\f])[ \t\v\f]+(?=[<|`~])"
+)  # of what would begin another block in a new line
+_AT_START = re.compile(  # of a line: another block
+    r"(\d{0,9})(?:[-+*#=~.)](?=[-#>=~]*(?:\s|$))|(?<!\d)>)"
+)
+
+
+@dataclass(eq=False)
+class _Format:
+    """Marks around text, such as ** and **, or [ and ](address).
+
+    name: of the target of a link, if its text is that name
+    """
+
+    start: str
+    end: str = ""
+    name: str = ""
+
+    @property
+    def is_link(self) -> bool:
+        """Whether it is a link or a picture."""
+        return self.end.startswith("]")
+
+    def marks(self, text: str) -> tuple[str, str]:
+        """Return the marks around a text; a link keeps its target if its text is another now."""
+        is_other = self.name and text != self.name
+        return self.start, f"][{self.name}]" if is_other else self.end
+
+
+@dataclass
+class _Element:
+    """A part of a text.
+
+    kind: text, kept (stays as it is), start or end (of a format), line or break (forced); raw: as
+    in the source; chain: the formats around it, outermost first
+    """
+
+    kind: str
+    raw: str
+    text: str = ""
+    chain: tuple[_Format, ...] = ()
+
+
+@dataclass
+class _Stretch:
+    """A text that is translated as a whole.
+
+    start, end: its place in the source; indent: before each line but the first; width: of its
+    lines, 0 if it is in one; is_paragraph: whether a line of it may seem to begin another block;
+    is_cell: of a table
+    """
+
+    start: int
+    end: int
+    indent: str
+    width: int
+    is_paragraph: bool
+    is_cell: bool
+    pieces: list[str] = field(default_factory=list)
+    raw: list[str] = field(default_factory=list)
+    chains: list[tuple[_Format, ...]] = field(default_factory=list)
+    plain: set[str] = field(default_factory=set)  # characters that need no backslash here
+
+    @property
+    def formatted(self) -> Formatted:
+        """The text, without what stays as it is."""
+        return Formatted(self.pieces, {i for i, raw in enumerate(self.raw) if raw})
+
+    def translated(self, parts: Sequence[Part]) -> str:
+        """Return the source of a translation."""
+        marked: list[tuple[str, tuple[_Format, ...]]] = []
+        before = ""
+        for text, number in parts:
+            raw = self.raw[number]
+            apart = raw and number and self.pieces[number - 1][-1:].isspace()
+            if apart and before and not before[-1].isspace():
+                marked.append((" ", self.chains[number - 1]))
+            shown = raw.replace(" ", _KEPT_SPACE) if raw else self._escaped(text)
+            marked.append((shown, self.chains[number]))
+            before = text
+        line = _render([*marked, *self._lost_links(parts)])
+        if self.is_cell:
+            line = line.replace("|", r"\|")
+        rows = [line]
+        if self.width:
+            width = max(self.width - len(self.indent), 20)
+            line = _BEFORE_MARK.sub(_KEPT_SPACE, line)
+            rows = textwrap.wrap(line, width, break_long_words=False, break_on_hyphens=False)
+        rows = [row.replace(_KEPT_SPACE, " ") for row in rows]
+        if self.is_paragraph:
+            rows = [_escaped_start(row) for row in rows]
+        return f"\n{self.indent}".join(rows)
+
+    def _lost_links(self, parts: Sequence[Part]) -> Iterator[tuple[str, tuple[_Format, ...]]]:
+        """Yield the links, as in the source, that no word of a translation has got."""
+        found = {form for _, number in parts for form in self.chains[number]}
+        texts = [
+            raw or self._escaped(text) for raw, text in zip(self.raw, self.pieces, strict=True)
+        ]
+        last = None
+        for text, chain in zip(texts, self.chains, strict=True):
+            link = next((form for form in chain if form.is_link and form not in found), None)
+            if link and text:
+                yield from [(" ", ())] if link is not last else []
+                yield text, chain
+                last = link
+
+    def _escaped(self, text: str) -> str:
+        special = {*_SPECIAL} - self.plain
+        escaped = ("\\" + each if each in special else each for each in text)
+        return "".join(escaped).replace("\\&", "&amp;")
+
+
+class Markdown:
+    """A Markdown document; raises `DocumentError` if it is too long.
+
+    stretches: its texts, in order
+    """
+
+    def __init__(self, text: str):
+        if len(text) > _MOST_CHARACTERS or text.count("[") > _MOST_BRACKETS:
+            raise DocumentError(
+                f"Markdown of more than {_MOST_CHARACTERS:,} characters, or "
+                f"{_MOST_BRACKETS:,} brackets",
+                too_large=True,
+            )
+        self._has_returns = "\r\n" in text
+        self._text = text.replace("\r\n", "\n").replace("\0", "\ufffd")
+        matter = _FRONT_MATTER.match(self._text)
+        begin = matter.end() if matter else 0
+        reader = MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable("text_join")
+        reader.block.ruler.before(
+            "fence",
+            "markup_line",
+            _skip_markup,
+            {"alt": ["paragraph", "reference", "blockquote", "list"]},
+        )
+        self.stretches = list(self._find(reader.parse(self._text[begin:]), begin))
+
+    @property
+    def texts(self) -> list[Formatted]:
+        """The texts to translate."""
+        return [each.formatted for each in self.stretches]
+
+    def replace(self, translations: Sequence[Sequence[Part]]) -> str:
+        """Return the document with each stretch replaced by its translation."""
+        found, place = [], 0
+        for stretch, parts in zip(self.stretches, translations, strict=True):
+            found += [self._text[place : stretch.start], stretch.translated(parts)]
+            place = stretch.end
+        text = "".join(found) + self._text[place:]
+        return text.replace("\n", "\r\n") if self._has_returns else text
+
+    def _find(self, tokens: list[Token], begin: int) -> Iterator[_Stretch]:
+        """Yield the texts of all blocks; `begin`: place of the first one in the source."""
+        starts = [begin]  # of the lines
+        for line in re.findall(r"[^\n]*\n|[^\n]+$", self._text[begin:]):
+            starts.append(starts[-1] + len(line))
+        place = begin
+        for around, token in pairwise(tokens):
+            if token.type != "inline" or token.map is None:
+                continue
+            is_cell = around.type in ("th_open", "td_open")
+            rows: list[Span] = []  # where each line of the content is
+            for number, line in enumerate(token.content.split("\n"), token.map[0]):
+                shown = line.strip(" \t").replace("|", r"\|") if is_cell else line.strip(" \t")
+                found = self._text.find(shown, max(place, starts[number]), starts[number + 1])
+                if found < 0:
+                    break
+                place = found + len(shown)
+                rows.append((found, place))
+            else:
+                elements = _read(token)
+                yield from self._stretches(elements, rows, around.type == "paragraph_open", is_cell)
+
+    def _stretches(
+        self, elements: list[_Element], rows: list[Span], is_paragraph: bool, is_cell: bool
+    ) -> Iterator[_Stretch]:
+        """Yield the texts of a block, which forced line breaks divide; rows: its lines."""
+        width = max(end - start for start, end in rows)
+        row = 0
+        for is_break, group in groupby(elements, lambda each: each.kind == "break"):
+            own = list(group)
+            if is_break:
+                row += len(own)
+                continue
+            last = row + sum(each.raw.count("\n") for each in own)  # also within code and links
+            start, end = rows[row][0], rows[last][1]
+            if self._text[end - 1] == "\\" and own[-1] is not elements[-1]:  # a forced break
+                end -= 1
+            if label := (_LABEL if own[0] is elements[0] else _DEFINITION).match(own[0].text):
+                start += label.end()
+                own[0] = replace(own[0], text=own[0].text[label.end() :])
+                if not own[0].text and own[1:] and own[1].kind == "line":  # a line of its own
+                    own, row = own[2:], row + 1
+                    start = rows[row][0]
+            second = rows[min(row + 1, last)][0]
+            indent = self._text[self._text.rfind("\n", 0, second) + 1 : second]
+            stretch = _Stretch(
+                start, end, indent, width + len(indent) if last > row else 0, is_paragraph, is_cell
+            )
+            for each in own:
+                if each.kind in ("text", "kept", "line"):
+                    stretch.pieces.append(each.text)
+                    stretch.raw.append(each.raw if each.kind == "kept" else "")
+                    stretch.chains.append(each.chain)
+            for each in own:
+                if each.kind == "text" and not each.raw:
+                    stretch.plain |= set(each.text)
+            for each in own:
+                if each.kind == "text" and each.raw:
+                    stretch.plain -= set(each.text)
+            if has_letters("".join(stretch.pieces)):
+                yield stretch
+            row = last
+
+
+def _skip_markup(state: StateBlock, line: int, last: int, silent: bool) -> bool:
+    """Skip lines that markdown-it would read as text; a rule of its parser of blocks."""
+    if state.is_code_block(line):
+        return False
+    text = _line_of(state, line)
+    title = ""
+    end: int | None = line
+    if container := _CONTAINER.match(text):
+        title = text[container.end() :]
+    elif found := _MARKUP_LINE.fullmatch(text):
+        if found["formula"]:
+            end = _end_of_formula(state, line, last)
+        elif found["environment"]:
+            end = _end_of_environment(state, line, last, found["environment"])
+    else:
+        return False
+    if end is None:
+        return False
+    if not silent:
+        state.line = end + 1
+        if title:
+            state.push("title_open", "", 1)
+            inline = state.push("inline", "", 0)
+            inline.content, inline.map, inline.children = title, [line, line + 1], []
+            state.push("title_close", "", -1)
+    return True
+
+
+def _end_of_formula(state: StateBlock, line: int, last: int) -> int | None:
+    """Return the line with the next $$, unless an empty one is before it."""
+    for number in range(line + 1, last):
+        text = _line_of(state, number)
+        if not text or "$$" in text:
+            return number if text else None
+    return None
+
+
+def _end_of_environment(state: StateBlock, line: int, last: int, name: str) -> int | None:
+    ends: dict[str, list[int]] | None = state.env.get("ends of environments")
+    if ends is None:  # Searching the rest for each beginning would take quadratic time.
+        ends = state.env["ends of environments"] = {}
+        for found in _END_OF_ENVIRONMENT.finditer(state.src):
+            number = bisect_left(state.eMarks, found.start())
+            ends.setdefault(found[1], []).append(number)
+    own = ends.get(name, [])
+    place = bisect_left(own, line)
+    return own[place] if place < len(own) and own[place] < last else None
+
+
+def _line_of(state: StateBlock, line: int) -> str:
+    return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].rstrip()
+
+
+def _read(token: Token) -> list[_Element]:
+    """Return the parts of a block's text, by reading its source along with its tokens."""
+    source, place, begun = token.content, 0, 0
+    elements: list[_Element] = []
+
+    def add(kind: str, end: int, text: str = "") -> None:
+        nonlocal place
+        elements.append(_Element(kind, source[place:end], text))
+        place = end
+
+    def skip(mark: str) -> int:
+        """Return the end of a mark, which is here or after spaces that the parser dropped."""
+        return source.index(mark, place) + len(mark)
+
+    def add_end(name: str) -> None:
+        """Add the end of a link or a picture; name: its text in the source."""
+        add("end", _end_of_link(source, skip("]")))
+        if elements[-2].kind == "start":  # a link without text
+            elements[-2:] = [_Element("kept", elements[-2].raw + elements[-1].raw, _OBJECT)]
+        elif elements[-1].raw in ("]", "][]"):
+            elements[-1].text = " ".join(name.split())
+
+    kinds = sorted(child.type for child in token.children or [])
+    is_picture = kinds in (["image"], ["image", "link_close", "link_open"])  # not within text
+    children = iter(token.children or [])
+    for child in children:
+        kind = child.type
+        if kind == "text":
+            if child.content:
+                place = source.index(child.content, place) + len(child.content)
+                elements += _texts(child.content)
+        elif kind == "text_special":  # an escape or an entity
+            add("text", skip(child.markup), child.content)
+        elif kind in ("softbreak", "hardbreak"):
+            found = _BREAK.search(source, place)
+            assert found
+            defines = _DEFINITION.match(source, found.end())
+            is_line = kind == "softbreak" and not defines
+            add("line" if is_line else "break", found.end(), " ")
+        elif kind == "code_inline":
+            ticks = re.compile(rf"(?<!`){child.markup}(?!`)")
+            closed = ticks.search(source, skip(child.markup))
+            assert closed
+            add("kept", closed.end(), _OBJECT)
+        elif kind == "html_inline":
+            add("kept", skip(child.content), _OBJECT)
+        elif kind == "image" and is_picture:
+            add("start", skip("!["))
+            add("text", place + len(child.content), child.content)
+            add_end(child.content)
+        elif kind == "image":
+            add("kept", _end_of_link(source, skip(f"![{child.content}]")), _OBJECT)
+        elif kind == "link_open" and child.info == "auto":
+            add("kept", source.index(">", place) + 1, _OBJECT)
+            while next(children).type != "link_close":
+                pass
+        elif kind == "link_open":
+            add("start", skip("["))
+            begun = place  # links are not within one another
+        elif kind == "link_close":
+            add_end(source[begun : skip("]") - 1])
+        else:  # emphasis
+            add("start" if child.nesting > 0 else "end", skip(child.markup))
+    _pair_tags(elements)
+    _set_chains(elements)
+    return elements
+
+
+def _texts(text: str) -> Iterator[_Element]:
+    """Yield parts of a text, some of which stay as they are."""
+    end = 0
+    for found in _KEPT_TEXT.finditer(text):
+        yield _Element("text", "", text[end : found.start()])
+        yield _Element("kept", found[0], _OBJECT)
+        end = found.end()
+    yield _Element("text", "", text[end:])
+
+
+def _end_of_link(source: str, place: int) -> int:
+    """Return where a link ends whose text ends at `place`: after (address "title") or [name]."""
+    if source[place : place + 1] == "(":
+        end = _skip_spaces(source, place + 1)
+        address = parseLinkDestination(source, end, len(source))
+        end = _skip_spaces(source, address.pos if address.ok else end)
+        title = parseLinkTitle(source, end, len(source))
+        end = _skip_spaces(source, title.pos if title.ok else end)
+        if source[end : end + 1] == ")":
+            return end + 1
+    name = _NAME.match(source, place)
+    return name.end() if name else place
+
+
+def _skip_spaces(source: str, place: int) -> int:
+    while source[place : place + 1].isspace():
+        place += 1
+    return place
+
+
+def _pair_tags(elements: list[_Element]) -> None:
+    """Make formats of HTML tags that enclose text, such as <kbd> and </kbd>, not <a id="x"></a>."""
+    opened: list[tuple[str, _Element]] = []  # with the names of tags, "" for other formats
+    last = None  # the last element that is not empty
+    for each in elements:
+        tag = _TAG.fullmatch(each.raw) if each.kind == "kept" else None
+        if each.kind == "start" or (tag and not tag[1] and not tag[3]):
+            opened.append((tag[2].lower() if tag else "", each))
+        elif each.kind == "end":
+            while opened and opened.pop()[0]:
+                pass
+        elif tag and tag[1] and opened and opened[-1][0] == tag[2].lower():
+            opening = opened.pop()[1]
+            if opening is not last:
+                opening.kind, each.kind = "start", "end"
+        last = each if each.text else last
+
+
+def _set_chains(elements: list[_Element]) -> None:
+    opened: list[_Format] = []
+    for each in elements:
+        if each.kind == "start":
+            opened.append(_Format(each.raw))
+        elif each.kind == "end":
+            form = opened.pop()
+            form.end, form.name = each.raw, each.text.replace(_OBJECT, "")
+        each.chain = tuple(opened)
+
+
+def _escaped_start(row: str) -> str:
+    """Return a line of a paragraph that does not seem to begin a list or another block."""
+    found = _AT_START.match(row)
+    return f"{found[1]}\\{row[found.end(1) :]}" if found else row
+
+
+def _render(parts: Sequence[tuple[str, tuple[_Format, ...]]]) -> str:
+    """Return the source of parts, each with the formats around it, outermost first."""
+    found = ""
+    for form, group in groupby(parts, lambda part: part[1][0] if part[1] else None):
+        alike = list(group)
+        if form is None:
+            found += "".join(text for text, _ in alike)
+            continue
+        inner = _render([(text, chain[1:]) for text, chain in alike])
+        body = inner.strip()
+        before, after = inner.partition(body)[::2] if body else (inner, "")
+        marks = form.marks(body.replace(_KEPT_SPACE, " "))
+        start, end = (each.replace(" ", _KEPT_SPACE) for each in marks)
+        found += f"{before}{start}{body}{end}{after}" if body else before
+    return found

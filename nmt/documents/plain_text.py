@@ -1,0 +1,155 @@
+"""Plain text: its encoding, and paragraphs whose lines were broken to fit a width."""
+
+import codecs
+import re
+import textwrap
+from dataclasses import dataclass
+from itertools import repeat
+
+from nmt.documents.errors import DocumentError
+
+_MARKS = {
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF32_LE: "utf-32-le",  # before UTF-16, whose mark is a part of this
+    codecs.BOM_UTF32_BE: "utf-32-be",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
+_LEGACY = ["cp1252", "cp1250", "cp1251", "utf_16_le", "utf_16_be"]
+_NARROWEST, _WIDEST = 40, 100  # characters of lines that were broken
+_LONG_WORD = re.compile(rf"\S{{{_NARROWEST},}}")
+_PREFIX = re.compile(r"[ \t>]*")
+_LIST_SIGN = re.compile(r"(?:[-–—*•+#|]|\(?\w{1,3}[.)])\s")
+_SENTENCE_END = re.compile(r"[.!?…:;][\"'”“’»)\]]*$")
+
+
+def decode(content: bytes) -> tuple[str, str]:
+    """Return the text of a file, without a byte order mark, and the name of its encoding.
+
+    Recognizes Unicode by its mark, and otherwise UTF-8; then UTF-16 and code pages by their
+    content. Raises `DocumentError` for anything else.
+    """
+    for mark, name in _MARKS.items():
+        if content.startswith(mark):
+            try:
+                return content[len(mark) :].decode(name), name
+            except UnicodeDecodeError:
+                raise DocumentError(f"the file is not {name} text") from None
+    nulls = content.count(b"\0")
+    if not nulls:
+        try:
+            return content.decode(), "utf-8"
+        except UnicodeDecodeError:
+            pass
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(content, cp_isolation=_LEGACY[3:] if nulls else _LEGACY[:3]).best()
+    text = str(best) if best else "\0"
+    if "\0" in text or best is None:
+        raise DocumentError("the file is not text in UTF-8, UTF-16 or a code page")
+    # Code pages have most letters in common.
+    same = content.decode("cp1252", "replace") == text
+    return text, "cp1252" if same else best.encoding.replace("_", "-")
+
+
+def wrap_evenly(text: str, lines: int) -> list[str]:
+    """Break a text into at most this many lines, of similar lengths.
+
+    >>> wrap_evenly("one two three four", 2)
+    ['one two', 'three four']
+    """
+    if lines < 2:
+        return [text]
+    longest = max(map(len, text.split()), default=1)
+    width = max(len(text) // lines, longest)
+    while len(found := _wrap(text, width)) > lines:
+        width += 1
+    return found or [text]
+
+
+def _wrap(text: str, width: int, prefix: str = "", indent: str = "") -> list[str]:
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=prefix,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """Lines of a file that are one text, or a line that stays as it is.
+
+    text: joined; prefix: before the first line, as in quoted mail; end: of its lines; width: at
+    which it was broken, 0 if it was not; last: the end of the last line; indent: before the other
+    lines
+    """
+
+    text: str
+    prefix: str = ""
+    end: str = "\n"
+    width: int = 0
+    last: str = ""
+    indent: str = ""
+
+    def wrapped(self, translation: str) -> str:
+        """Return a translation, broken like the source."""
+        if not self.width:
+            return self.prefix + translation + self.last
+        width = max(self.width, len(self.indent) + _NARROWEST // 2)
+        return self.end.join(_wrap(translation, width, self.prefix, self.indent)) + self.last
+
+
+def paragraphs(text: str) -> list[Paragraph]:
+    """Return the paragraphs of a text, which add up to it; lines that end early stay apart."""
+    lines = re.findall(r"[^\n]*\n|[^\n]+$", text)
+    bodies = [line.rstrip("\r\n") for line in lines]
+    # Lines with an address may be wider than the others, as it cannot be broken.
+    width = max((len(each) for each in bodies if not _LONG_WORD.search(each)), default=0)
+    broken = _NARROWEST <= width <= _WIDEST
+    found: list[Paragraph] = []
+    first = 0
+    while first < len(lines):
+        after = _end_of_paragraph(bodies, first, width) if broken else first + 1
+        own = bodies[first:after]
+        ends = [line[len(body) :] for line, body in zip(lines[first:after], own, strict=True)]
+        prefixes = list(map(_prefix, own))
+        texts = [body[len(prefix) :] for body, prefix in zip(own, prefixes, strict=True)]
+        if all(_SENTENCE_END.search(each.rstrip()) for each in own[:-1]):  # they were not broken
+            found += map(Paragraph, texts, prefixes, ends, repeat(0), ends)
+        else:
+            joined = " ".join(map(str.strip, texts))
+            found.append(
+                Paragraph(joined, prefixes[0], ends[0], width, ends[-1], indent=prefixes[-1])
+            )
+        first = after
+    return found
+
+
+def _prefix(line: str) -> str:
+    match = _PREFIX.match(line)
+    return match[0] if match else ""
+
+
+def _end_of_paragraph(bodies: list[str], first: int, width: int) -> int:
+    """Return the index after the last line of the paragraph that begins with line `first`.
+
+    A line continues in the next one if its first word would not have fitted, and if it has the same
+    prefix; in a list item, all lines after the first may be indented.
+    """
+    prefix = indent = _prefix(bodies[first])
+    is_item = _LIST_SIGN.match(bodies[first], len(prefix))
+    for number in range(first + 1, len(bodies)):
+        line, after = bodies[number - 1], bodies[number]
+        if number == first + 1 and is_item and after.startswith(prefix):
+            rest = after[len(prefix) :]
+            indent += rest[: len(rest) - len(rest.lstrip(" \t"))]
+        words = after[len(indent) :].split(maxsplit=1)
+        if _prefix(after) != indent or not words or not line[len(prefix) :].strip():
+            return number
+        fits = len(line.rstrip()) + 1 + len(words[0]) <= width
+        if fits or len(line) > width or _LIST_SIGN.match(after, len(indent)):
+            return number
+    return len(bodies)
