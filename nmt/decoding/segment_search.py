@@ -64,7 +64,7 @@ class SegmentSearch:
     ):
         self.engine, self._open_pytorch, self._is_outdated = engine, open_pytorch, False
         self._segmenter, self._tokenizers = segmenter, tokenizers
-        self._data, self._decoding = data, decoding
+        self._data, self.decoding = data, decoding
         self._address, self._target_words = address, target_words
 
     @cached_property
@@ -92,7 +92,7 @@ class SegmentSearch:
         found: list[Found] = [
             [each] for each in zip(segments, self._search(segments, n), strict=True)
         ]
-        for _ in range(_MOST_DIVISIONS if divide and not self._decoding.temperature else 0):
+        for _ in range(_MOST_DIVISIONS if divide and not self.decoding.temperature else 0):
             odd = [
                 (i, j, halves)
                 for i, parts in enumerate(found)
@@ -116,7 +116,7 @@ class SegmentSearch:
 
     def limits(self, segments: list[Segment]) -> list[int]:
         """Return the maximum length of each translation in tokens, including <eos>."""
-        factor, extra = self._decoding.max_length_factor, self._decoding.max_length_extra
+        factor, extra = self.decoding.max_length_factor, self.decoding.max_length_extra
         most = self.engine.max_length - 1  # <sos>
         return [
             min(
@@ -136,7 +136,7 @@ class SegmentSearch:
     def tokens(self, segment: Segment, hypothesis: Hypothesis) -> list[str]:
         """Return the tokens of a translation; each <unk> is replaced if this is enabled."""
         target = self._tokenizers.target
-        replace = self._decoding.replace_unknown and target.whole_words
+        replace = self.decoding.replace_unknown and target.whole_words
         if UNK in hypothesis.ids and replace and (pytorch := self.pytorch_if_possible()):
             from nmt.decoding.unknown import replace_unknown
 
@@ -155,11 +155,11 @@ class SegmentSearch:
     def _search(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
         """Search all segments; results are in the given order."""
         bound = [bool(s.part.words or s.terms or s.beginning) for s in segments]
-        margin, wanted = self._decoding.new_words_margin, n
-        searching = not self._decoding.temperature  # samples remain as drawn
+        margin, wanted = self.decoding.new_words_margin, n
+        searching = not self.decoding.temperature  # samples remain as drawn
         avoiding = margin > 0 and self._target_words and searching
         if avoiding or (self._address and searching):
-            wanted = self._decoding.hypotheses(n)  # of the beam
+            wanted = self.decoding.hypotheses(n)  # of the beam
         free = iter(self._find([*compress(segments, map(not_, bound))], wanted))
         constrained = iter(self._find_constrained([*compress(segments, bound)], wanted))
         found = [next(constrained if is_bound else free) for is_bound in bound]
@@ -216,7 +216,7 @@ class SegmentSearch:
         near = [
             hypothesis
             for hypothesis in found
-            if hypothesis.score >= best.score - self._decoding.new_words_margin
+            if hypothesis.score >= best.score - self.decoding.new_words_margin
             and hypothesis.complete >= best.complete
             and self._count_faults(segment, hypothesis) <= missing
         ]
@@ -225,7 +225,7 @@ class SegmentSearch:
 
     def _find(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
         sources = [segment.ids for segment in segments]
-        return self.engine(sources, self.limits(segments), self._decoding, n)
+        return self.engine(sources, self.limits(segments), self.decoding, n)
 
     def _find_constrained(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
         """Search segments with placeholders or terms; if some are missing, search with constraints.
@@ -239,8 +239,8 @@ class SegmentSearch:
             first = iter(self._find_begun([*compress(segments, begun)], n))
             rest = iter(self._find_constrained([*compress(segments, map(not_, begun))], n))
             return [next(first if each else rest) for each in begun]
-        beams = [self._decoding.hypotheses(n)]
-        if self._open_pytorch and not self._decoding.temperature:
+        beams = [self.decoding.hypotheses(n)]
+        if self._open_pytorch and not self.decoding.temperature:
             beams.append(_WIDE_BEAM)
         found: list[list[Hypothesis]] = [[] for _ in segments]
         lacking = list(range(len(segments)))
@@ -253,13 +253,13 @@ class SegmentSearch:
                 found[i] = self._complete_first(segments[i], [*found[i], *further])
             lacking = [i for i in lacking if any(self._count_faults(segments[i], found[i][0]))]
             searched = [i for i in lacking if not (segments[i].terms and _HAS_PYTORCH)]
-        pytorch = self.pytorch_if_possible() if lacking and not self._decoding.temperature else None
+        pytorch = self.pytorch_if_possible() if lacking and not self.decoding.temperature else None
         if pytorch:
             again = [segments[i] for i in lacking]
             constraints = self._segmenter.constraints(again)
             sources, limits = [segment.ids for segment in again], self.limits(again)
             # Further options are in the first search.
-            second = pytorch(sources, limits, self._decoding, 1, constraints)
+            second = pytorch(sources, limits, self.decoding, 1, constraints)
             for i, more in zip(lacking, second, strict=True):
                 found[i] = self._complete_first(segments[i], [*found[i], *more])
         return [hypotheses[:n] for hypotheses in found]
@@ -268,7 +268,7 @@ class SegmentSearch:
         """Search segments whose translations have a beginning, with all constraints."""
         sources, limits = [segment.ids for segment in segments], self.limits(segments)
         constraints = self._segmenter.constraints(segments)
-        return self.pytorch(sources, limits, self._decoding, n, constraints)
+        return self.pytorch(sources, limits, self.decoding, n, constraints)
 
     def _complete_first(self, segment: Segment, found: list[Hypothesis]) -> list[Hypothesis]:
         """Sort complete hypotheses that lack the fewest placeholders and terms first."""

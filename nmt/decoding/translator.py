@@ -107,7 +107,7 @@ class Translator:
         address: Address | None = None,
         target_words: TargetWords | None = None,
     ):
-        self.tokenizers, self.data, self.decoding = tokenizers, data, decoding
+        self.tokenizers, self.data = tokenizers, data
         self.glossary, self._memory, self._address = glossary, memory, address
         self._open_pytorch, self._target_words = open_pytorch, target_words
         room = search.max_length - 1  # <eos>
@@ -119,6 +119,15 @@ class Translator:
         self.segment_search = SegmentSearch(
             search, open_pytorch, self._segments, tokenizers, data, decoding, address, target_words
         )
+
+    @property
+    def decoding(self) -> DecodingConfig:
+        """The settings of its searches, which may be replaced."""
+        return self.segment_search.decoding
+
+    @decoding.setter
+    def decoding(self, decoding: DecodingConfig) -> None:
+        self.segment_search.decoding = decoding
 
     @property
     def search(self) -> Search:

@@ -65,8 +65,8 @@ class ReplayedByShape:
         """Free the memory of all graphs; half as many may be captured again, common ones first."""
         self._most = len(self._graphs) // 2
         _LOG.warning(
-            "training needs the memory of %d CUDA graphs; from now on, at most %d are kept",
-            len(self._graphs),
+            "training needs the memory that CUDA graphs held; from now on, at most %d shapes of "
+            "batches are replayed (training.graphs: never turns them off)",
             self._most,
         )
         self._graphs.clear()

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -79,9 +80,20 @@ def test_terms_that_could_not_be_placed_are_named(
     assert "could not place 1 of the glossary's terms: Anna → Ben" in caplog.text
 
 
-def test_beam_changes_the_search(translator: Translator, prompt: Prompt) -> None:
+def test_beam_changes_the_search(
+    translator: Translator, prompt: Prompt, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind, asked = type(translator.search), []
+    search = kind.__call__
+
+    def recording(self: Any, sources: Any, limits: Any, decoding: Any, *rest: Any) -> Any:
+        asked.append(decoding.beam_size)
+        return search(self, sources, limits, decoding, *rest)
+
+    monkeypatch.setattr(kind, "__call__", recording)
     output, errors = prompt(":beam 8", SENTENCE, n_best=3)
     assert translator.decoding.beam_size == 8
+    assert set(asked) == {8}
     assert "beam of 8" in errors
     assert len(output.splitlines()) == 3
 

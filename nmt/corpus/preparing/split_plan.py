@@ -250,7 +250,8 @@ def _clean(
             sizes[number] += len(chunk)
             read = [as_lines(side) for side in zip(*chunk, strict=True)]
             for file, lines in zip(raw_files, read, strict=False):
-                file.write(lines + "\n")
+                # Of a corpus that is only trained on, nothing is held out.
+                file.write((lines if corpora[number].held_out else "\n" * (len(chunk) - 1)) + "\n")
             tidied = [cleaner.tidy_lines(lines) for lines in read]
             if cased_file:
                 cased_file.write(tidied[1] + "\n")
@@ -447,7 +448,8 @@ def _held_out(
     if chosen.any():
         prefixes = [tag_prefix(data, corpus.tag) for corpus in corpora]
         numbers = np.repeat(np.arange(len(corpora)), plan.sizes)[chosen]
-        pairs = compress(read_line_pairs(raw), chosen.tolist())
+        read = with_progress(read_line_pairs(raw), "picking held-out pairs", len(chosen))
+        pairs = compress(read, chosen.tolist())
         found = zip(plan.parts[chosen].tolist(), numbers.tolist(), pairs, strict=True)
         for part, number, (source, target) in found:
             held_out[Part(part)].append((prefixes[number] + source, target))
