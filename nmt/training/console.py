@@ -30,17 +30,20 @@ def duration(minutes: float) -> str:
 class _Bar(Bar):
     """Shows "1.36s/update" below one update per second, where tqdm would show "s/ updates".
 
-    label: what is done of what, if training has a time limit
+    label: what is done of what, if training has a time limit; speed: updates per second without
+    validations, from which the remaining time follows; None: tqdm's own, which includes them
     """
 
     def __init__(self, *, label: str, **named: Any):
         self.label = label
+        self.speed: float | None = None
         super().__init__(**named)
 
     @property
     def format_dict(self) -> MutableMapping[str, Any]:
         found = super().format_dict
         done, seconds = found["n"] - found["initial"], found["elapsed"]
+        found["rate"] = self.speed or found["rate"]
         rate = found["rate"] or (done / seconds if seconds else 0)  # as tqdm does at first
         if 0 < rate < 1:
             found["unit"] = "update"
@@ -141,9 +144,11 @@ class ProgressBar:
 
     def report(self, progress: Progress, epoch: int, loss: float) -> None:
         """Show the loss of the latest update, and the speed over the last half minute."""
-        speed = self._speeds(progress)[1] / 60
+        updates, tokens = (speed / 60 for speed in self._speeds(progress))
+        if not self._settings.max_minutes:
+            self._bar.speed = updates
         self._bar.set_postfix_str(
-            f"update {progress.updates:,}, epoch {epoch}, loss {loss:.3f}, {speed:,.0f} tokens/s",
+            f"update {progress.updates:,}, epoch {epoch}, loss {loss:.3f}, {tokens:,.0f} tokens/s",
             refresh=False,
         )
         self._reported = progress.minutes

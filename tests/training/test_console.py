@@ -117,6 +117,20 @@ def test_the_speed_is_that_of_the_last_half_minute_without_validations(capsys):
     assert [speed for speed in speeds if f"epoch 2, loss {speed}" in shown] == speeds
 
 
+def test_the_remaining_time_leaves_validations_out(capsys):
+    progress = Progress()
+    with progress_bar(progress, 240) as bar:
+        for _ in range(2):
+            progress.updates += 60
+            progress.minutes += 0.5
+            bar.advance(progress)
+            progress.minutes += 10  # a validation
+            bar.exclude(10)
+            bar.report(progress, epoch=1, loss=2.5)
+            bar._bar.refresh()
+    assert "<01:00,  2.00 updates/s" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("settings", "expected"),
     [
