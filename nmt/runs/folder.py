@@ -72,11 +72,11 @@ HEADER = "run.json"
 REPORT = "report.json"
 CARD = "README.md"
 LICENCE = "LICENSE"
-# The run's own files, written only while it is held.
-_FORMER_WEIGHTS: dict[Weights, str] = {
+_FORMER_WEIGHTS: dict[Weights, str] = {  # their names in older runs
     "ema": "averaged",
     "checkpoint_average": "mean",
-}  # of older runs
+}
+# The run's own files, written only while it is held.
 _OWN = (HEADER, "config.yaml", "metrics.jsonl", "updates.jsonl", "checkpoint.pt", "*.safetensors")
 _REMEDY = "copy the run folder again, or train it again"
 

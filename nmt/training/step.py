@@ -132,7 +132,9 @@ class TrainingState:
             self.loss_scale.unscale(self.optimizer)
             if self.settings.clip_norm:
                 nn.utils.clip_grad_norm_(self._parameters, self.settings.clip_norm)
-            skipped = self.loss_scale.step(self.optimizer)
+            skipped = self.loss_scale.step(
+                self.optimizer
+            )  # optimizer.step(), unless float16 overflows
             self.optimizer.zero_grad(set_to_none=self._replayed is None)
             if self.average:
                 self.average.update(self.progress.updates)

@@ -54,7 +54,7 @@ class TextRules:
     usual: int = 0
     """Mean length in tokens, 0 if unknown; longer run-on texts may be several sentences."""
     strip_punctuation: bool = False
-    """See `DataConfig`."""
+    """Whether punctuation is removed from the source, as from the training text."""
 
     def in_proportion(self, source: int, target: int) -> bool:
         """Return whether lengths in tokens, of a part and its translation, fit each other."""
