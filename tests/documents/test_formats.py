@@ -20,7 +20,7 @@ from docx.shared import Pt
 from docx.text.paragraph import Paragraph
 
 from nmt.documents.errors import DocumentError
-from nmt.documents.formats import encoding_of, text_of
+from nmt.documents.formats import encoding_of, read_document, text_of
 
 Translate = Callable[[str, bytes], bytes]
 
@@ -368,14 +368,34 @@ def assert_too_large(translate: Translate, content: bytes, message: str = ".") -
 def test_the_text_of_each_format_is_known_before_it_is_translated() -> None:
     time = "1\n00:00:01,000 --> 00:00:02,000\n"
     for name, content in {
-        "a.txt": "Ben reads.\n12\n",
+        "a.txt": "Ben reads.",
         "a.srt": f"{time}Ben reads.\n",
         "a.md": "# Ben reads.\n\n```\ncode\n```\n",
-        "a.html": "<p>Ben reads.</p>",
+        "a.html": '<p title="Attributes are not read first.">Ben <b>reads</b>.</p>',
         "a.json": '{"a": "Ben reads.", "b": 1}',
         "a.po": 'msgid "Ben reads."\nmsgstr ""\n',
     }.items():
         assert text_of(name, content.encode()) == "Ben reads.", name
+
+
+def test_texts_are_counted_before_a_document_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small file may have millions of texts."""
+    counted = []
+
+    def refuse(texts: int) -> None:
+        counted.append(texts)
+        raise DocumentError("too many texts")
+
+    def unexpected(*given: object, **named: object) -> None:
+        pytest.fail("built")
+
+    monkeypatch.setattr("nmt.documents.formats.Formatted", unexpected)
+    monkeypatch.setattr("nmt.documents.html_markup.Markup", unexpected)
+    for name, content in {"a.txt": "a\n12\n" * 3, "a.json": '["a", "<p>a</p>", "a"]'}.items():
+        assert text_of(name, content.encode()).startswith("a\n")
+        with pytest.raises(DocumentError, match="too many texts"):
+            read_document(name, content.encode(), seen=refuse)
+    assert counted == [3, 3]
 
 
 def test_other_formats_are_refused() -> None:
