@@ -7,7 +7,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING
 
-from nmt.cli.writing import write_content
+from nmt.cli.writing import warn_of_parts, write_content
 from nmt.echo import echo
 from nmt.errors import UserError, missing_extra
 
@@ -120,13 +120,12 @@ def translate_document(
 
 
 def _report(source: str, found: "FoundText", missing: "Counter[Term]") -> None:
-    """Log whether a text is from the memory, and which terms its translation lacks."""
-    lacking = [term for sentence in found.sentences for term in sentence.missing_terms]
-    missing.update(lacking)
-    if not lacking and not (found.sentences and found.from_memory):
-        return
-    source = shorten(source, 60, placeholder=" …")
-    if found.from_memory:
-        _LOG.info('text "%s" is from the memory', source)
-    for term in lacking:
-        _LOG.info('text "%s" lacks %s', source, term)
+    """Say what is special about the translation of a text, and count the terms that it lacks."""
+    source = f'text "{shorten(source, 60, placeholder=" …")}"'
+    if any(sentence.from_memory for sentence in found.sentences):
+        _LOG.info("%s is %sfrom the memory", source, "" if found.from_memory else "partly ")
+    for sentence in found.sentences:
+        warn_of_parts(source, sentence)
+        for term in sentence.missing_terms:
+            missing[term] += 1
+            _LOG.info("%s lacks %s", source, term)

@@ -31,7 +31,7 @@ def format_translations(
     scores: prefix the text with its log-probability and the mean probability per token
     """
     for number, translations in enumerate(found, 1):
-        _warn_of_parts(number, translations[0])
+        warn_of_parts(f"line {number}", translations[0])
         for each in translations:
             columns = [str(number), f"{each.score:.4f}"] if n_best else []
             if scores:
@@ -39,18 +39,17 @@ def format_translations(
             yield "\t".join([*columns, in_one_line(each.text)])
 
 
-def _warn_of_parts(number: int, found: "Translation") -> None:
+def warn_of_parts(source: str, found: "Translation") -> None:
+    """Warn of what may be wrong with a translation; source: its source in messages."""
     if found.parts > found.sentences:
-        _LOG.warning(f"line {number}: unusually long, translated in {found.parts} parts")
+        _LOG.warning(f"{source}: unusually long, translated in {found.parts} parts")
     if not found.complete:
-        _LOG.warning(f"line {number}: translation truncated; see decoding.max_length_factor")
+        _LOG.warning(f"{source}: translation truncated; see decoding.max_length_factor")
     if not found.in_proportion:
-        _LOG.warning(
-            f"line {number}: the length of the translation is unusual; words may be missing"
-        )
+        _LOG.warning(f"{source}: the length of the translation is unusual; words may be missing")
     if found.unknown:
         unknown = escape_terminal(" ".join(found.unknown[:_MOST_UNKNOWN]))
-        _LOG.info("line %d: the model cannot read: %s", number, unknown)
+        _LOG.info("%s: the model cannot read: %s", source, unknown)
 
 
 def reporting(
@@ -98,7 +97,7 @@ def align_lines(
     found = zip(given, reporting(translator.stream(read), missing), strict=True)
     for number, (line, [translation, *_]) in enumerate(found, 1):
         pairs = align(translator, line, translation)
-        _warn_of_parts(number, translation)
+        warn_of_parts(f"line {number}", translation)
         yield f"{in_one_line(translation.text)}\t{format_pairs(pairs)}"
 
 

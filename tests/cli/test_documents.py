@@ -109,6 +109,17 @@ def test_the_memory_is_used_first(trained_run: RunFolder) -> None:
     done = nmt(*given, "--input", "a.md")
     assert text(done.stdout) == "Heute singt Anna.\n\nBen liest oft.\n"
     assert 'text "Anna sings today." is from the memory' in text(done.stderr)
+    Path("a.md").write_text("Anna sings today. Ben reads often.\n")
+    done = nmt(*given, "--input", "a.md")
+    assert 'text "Anna sings today. Ben reads often." is partly from the m' in text(done.stderr)
+
+
+def test_doubtful_translations_are_named(trained_run: RunFolder) -> None:
+    Path("a.md").write_text("Anna sings æ today.\n")
+    short = ["--set", "decoding.max_length_factor=0", "--set", "decoding.max_length_extra=1"]
+    done = nmt("translate", "-v", "--run", trained_run.path, "--input", "a.md", *short)
+    assert 'text "Anna sings æ today.": translation truncated' in text(done.stderr)
+    assert 'text "Anna sings æ today.": the model cannot read: æ' in text(done.stderr)
 
 
 def test_text_in_a_code_page_is_recognized(trained_run: RunFolder) -> None:
@@ -116,7 +127,10 @@ def test_text_in_a_code_page_is_recognized(trained_run: RunFolder) -> None:
     Path("film.srt").write_bytes(f"1\n{TIME}{spoken}\nAnna sings today.\n".encode("cp1252"))
     done = nmt("translate", "--run", trained_run.path, "--input", "film.srt")
     assert text(done.stdout).endswith("\nAnna singt heute.\n")
-    assert text(done.stderr) == "film.srt: is cp1252; its translation is UTF-8\n"
+    assert text(done.stderr).startswith("film.srt: is cp1252; its translation is UTF-8\n")
+    Path("page.html").write_bytes(f"<p>{spoken}</p>".encode("cp1252"))  # written as ASCII
+    done = nmt("translate", "--run", trained_run.path, "--input", "page.html")
+    assert "cp1252" not in text(done.stderr)
 
 
 def test_a_document_is_translated_with_progress(
