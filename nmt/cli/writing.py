@@ -104,7 +104,7 @@ def align_lines(
 def write_lines(lines: Iterator[str], output: Path | None) -> None:
     """Print lines, or write them to a file that appears only when complete."""
     # Standard output may be a file that other output also goes to: never replace it.
-    if output is None or _is_standard_output(output):
+    if output is None or is_standard_output(output):
         for line in lines:
             typer.echo(line)
         return
@@ -116,7 +116,7 @@ def write_lines(lines: Iterator[str], output: Path | None) -> None:
 
 def write_content(content: bytes, output: Path | None) -> None:
     """Print the content of a file, or write it to a file that appears only when complete."""
-    if output is None or _is_standard_output(output):
+    if output is None or is_standard_output(output):
         typer.echo(content, nl=False)
         return
     with _place(output) as path:
@@ -138,7 +138,7 @@ def require_plain(output: Path) -> None:
         raise UserError(f"{output}: the output is not compressed; omit {output.suffix}")
 
 
-def _is_standard_output(path: Path) -> bool:
+def is_standard_output(path: Path) -> bool:
     """Return whether a path, such as /dev/stdout, leads to where standard output goes."""
     try:
         return os.path.samestat(path.stat(), os.fstat(1))
