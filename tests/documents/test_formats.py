@@ -280,6 +280,17 @@ def test_documents_of_very_many_parts_are_refused(translate: Translate) -> None:
     assert_too_large(translate, content.getvalue())
 
 
+def test_photos_do_not_count_as_text(translate: Translate, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nmt.documents.word_files._MOST_UNPACKED", 2_000_000)
+    content = io.BytesIO(_saved(docx.Document()))
+    with zipfile.ZipFile(content, "a") as archive:
+        archive.writestr("word/media/a.jpg", b"\xff\xd8\xff\xe0" + b"<" * 3_000_000)
+    translate("a.docx", content.getvalue())
+    with zipfile.ZipFile(content, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("word/media/b.jpg", b"\xff\xd8\xff\xe0" + b"<" * 3_000_000)
+    assert_too_large(translate, content.getvalue(), "grows by more than 2 MB")
+
+
 def test_a_long_format_is_not_copied_many_times(translate: Translate) -> None:
     document = docx.Document()
     run = document.add_paragraph().add_run()
