@@ -3,11 +3,12 @@
 import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING
 
-from nmt.cli.writing import write_content
+from nmt.cli.writing import is_standard_output, warn_of_parts, write_content
 from nmt.echo import echo
 from nmt.errors import UserError, missing_extra
 
@@ -33,6 +34,7 @@ def is_document(path: Path) -> bool:
 
 def require_fitting(path: Path, output: Path | None, given: Mapping[str, bool]) -> None:
     """Refuse options and outputs that do not fit a document; given: those options, if given."""
+    from nmt.config.data import translation_format
     from nmt.documents.endings import TEXT, ending_of
 
     if unfit := [name for name, is_given in given.items() if is_given]:
@@ -45,12 +47,15 @@ def require_fitting(path: Path, output: Path | None, given: Mapping[str, bool]) 
         if kind not in TEXT:
             raise UserError(f"{path}: name a file to write with --output")
         return
-    if not output.exists() or output.is_file():  # not a device or a pipe
+    is_file = not output.exists() or output.is_file()  # not a device or a pipe
+    if is_file and not is_standard_output(output):
         if _format(output) != _format(path):
             raise UserError(
                 f"{output}: a document keeps its format; choose a name that ends with {kind}"
             )
-        if output.exists() and output.samefile(path):
+        # In files of translation tools, only empty targets are replaced.
+        filled = translation_format(path.name)
+        if output.exists() and output.samefile(path) and not filled:
             raise UserError(f"{output}: is the input; choose another file for the translation")
 
 
@@ -83,12 +88,21 @@ def open_document(path: Path, languages: tuple[str, str]) -> "Document":
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror}); check the file") from None
     except DocumentError as error:
-        raise UserError(f"{path}: {error}") from None
+        raise UserError(f"{path}: {error}{_remedy(path)}") from None
     except ModuleNotFoundError:
-        raise missing_extra(f"{path}: translating such documents", "documents") from None
-    if encoding != "utf-8":
+        missing = missing_extra(f"{path}: translating such documents", "documents")
+        raise UserError(f"{missing}{_remedy(path)}") from None
+    if encoding != "utf-8" and _format(path) != ".htm":  # HTML is written as ASCII, with references
         _LOG.warning(f"{path}: is {encoding}; its translation is UTF-8")
     return document
+
+
+def _remedy(path: Path) -> str:
+    """Return what else can be done with a text file."""
+    from nmt.documents.endings import TEXT, ending_of
+
+    is_text = ending_of(path.name) in TEXT
+    return f"; or translate its lines: nmt translate < {path}" if is_text else ""
 
 
 def translate_document(
@@ -107,6 +121,8 @@ def translate_document(
         found = translate_texts(translator, texts)
         return in_bursts(found, f"translating {path.name}", len(texts))
 
+    if find_spec("torch") is None and any(len(each.pieces) > 1 for each in document.texts):
+        _LOG.warning(f"{path}: without PyTorch, formats are placed by word order")
     found = document.translated(translate)
     for text, each in zip(document.texts, found, strict=True):
         _report(text.text, each, missing)
@@ -116,17 +132,19 @@ def translate_document(
     if isinstance(document, TranslationFile):
         remembered = sum(each.from_memory for each in found)
         of_memory = f", {remembered:,} of them from the memory" if remembered else ""
-        echo(f"filled {len(found):,} targets{of_memory}; left {document.kept:,} as they were")
+        echo(
+            f"filled {len(found):,} targets{of_memory}; left {document.kept:,} as they were",
+            err=output is None or is_standard_output(output),
+        )
 
 
 def _report(source: str, found: "FoundText", missing: "Counter[Term]") -> None:
-    """Log whether a text is from the memory, and which terms its translation lacks."""
-    lacking = [term for sentence in found.sentences for term in sentence.missing_terms]
-    missing.update(lacking)
-    if not lacking and not (found.sentences and found.from_memory):
-        return
-    source = shorten(source, 60, placeholder=" …")
-    if found.from_memory:
-        _LOG.info('text "%s" is from the memory', source)
-    for term in lacking:
-        _LOG.info('text "%s" lacks %s', source, term)
+    """Say what is special about the translation of a text, and count the terms that it lacks."""
+    source = f'text "{shorten(source, 60, placeholder=" …")}"'
+    if any(sentence.from_memory for sentence in found.sentences):
+        _LOG.info("%s is %sfrom the memory", source, "" if found.from_memory else "partly ")
+    for sentence in found.sentences:
+        warn_of_parts(source, sentence)
+        for term in sentence.missing_terms:
+            missing[term] += 1
+            _LOG.info("%s lacks %s", source, term)

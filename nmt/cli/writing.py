@@ -31,7 +31,7 @@ def format_translations(
     scores: prefix the text with its log-probability and the mean probability per token
     """
     for number, translations in enumerate(found, 1):
-        _warn_of_parts(number, translations[0])
+        warn_of_parts(f"line {number}", translations[0])
         for each in translations:
             columns = [str(number), f"{each.score:.4f}"] if n_best else []
             if scores:
@@ -39,18 +39,17 @@ def format_translations(
             yield "\t".join([*columns, in_one_line(each.text)])
 
 
-def _warn_of_parts(number: int, found: "Translation") -> None:
+def warn_of_parts(source: str, found: "Translation") -> None:
+    """Warn of what may be wrong with a translation; source: its source in messages."""
     if found.parts > found.sentences:
-        _LOG.warning(f"line {number}: unusually long, translated in {found.parts} parts")
+        _LOG.warning(f"{source}: unusually long, translated in {found.parts} parts")
     if not found.complete:
-        _LOG.warning(f"line {number}: translation truncated; see decoding.max_length_factor")
+        _LOG.warning(f"{source}: translation truncated; see decoding.max_length_factor")
     if not found.in_proportion:
-        _LOG.warning(
-            f"line {number}: the length of the translation is unusual; words may be missing"
-        )
+        _LOG.warning(f"{source}: the length of the translation is unusual; words may be missing")
     if found.unknown:
         unknown = escape_terminal(" ".join(found.unknown[:_MOST_UNKNOWN]))
-        _LOG.info("line %d: the model cannot read: %s", number, unknown)
+        _LOG.info("%s: the model cannot read: %s", source, unknown)
 
 
 def reporting(
@@ -98,14 +97,14 @@ def align_lines(
     found = zip(given, reporting(translator.stream(read), missing), strict=True)
     for number, (line, [translation, *_]) in enumerate(found, 1):
         pairs = align(translator, line, translation)
-        _warn_of_parts(number, translation)
+        warn_of_parts(f"line {number}", translation)
         yield f"{in_one_line(translation.text)}\t{format_pairs(pairs)}"
 
 
 def write_lines(lines: Iterator[str], output: Path | None) -> None:
     """Print lines, or write them to a file that appears only when complete."""
     # Standard output may be a file that other output also goes to: never replace it.
-    if output is None or _is_standard_output(output):
+    if output is None or is_standard_output(output):
         for line in lines:
             typer.echo(line)
         return
@@ -117,7 +116,7 @@ def write_lines(lines: Iterator[str], output: Path | None) -> None:
 
 def write_content(content: bytes, output: Path | None) -> None:
     """Print the content of a file, or write it to a file that appears only when complete."""
-    if output is None or _is_standard_output(output):
+    if output is None or is_standard_output(output):
         typer.echo(content, nl=False)
         return
     with _place(output) as path:
@@ -139,7 +138,7 @@ def require_plain(output: Path) -> None:
         raise UserError(f"{output}: the output is not compressed; omit {output.suffix}")
 
 
-def _is_standard_output(path: Path) -> bool:
+def is_standard_output(path: Path) -> bool:
     """Return whether a path, such as /dev/stdout, leads to where standard output goes."""
     try:
         return os.path.samestat(path.stat(), os.fstat(1))

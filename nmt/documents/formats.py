@@ -16,6 +16,7 @@ from nmt.documents.subtitles import Subtitles
 from nmt.documents.texts import FoundText
 from nmt.documents.translation_files import TranslationFile
 
+Seen = Callable[[int], None]
 _UTF_8 = re.compile(rb"<meta[^<>]*\bcharset\s*=\s*[\"']?utf-?8", re.IGNORECASE)
 
 
@@ -23,14 +24,15 @@ def read_document(
     name: str,
     content: bytes,
     languages: Languages | None = None,
-    seen: Callable[[int], None] | None = None,
+    seen: Seen | None = None,
 ) -> Document:
     """Read a document of the format that the ending of its name says.
 
     Raises `DocumentError` for other formats, and for files whose content does not match; and
     `UserError`, with the name, for files of translation tools.
 
-    languages: of source and target; None to read the texts only; seen: as for `Subtitles`
+    languages: of source and target; None to read the texts only; seen: called with the number of
+    texts of plain text, subtitles and JSON before the document is built, may refuse to go on
     """
     if translation_format(name):
         return TranslationFile(name, content, languages)
@@ -44,14 +46,23 @@ def read_document(
     if kind == ".md":
         return _MarkdownFile(content)
     if kind == ".json":
-        return _JsonFile(content, languages)
+        return _JsonFile(content, languages, seen)
     if kind in (".srt", ".vtt"):
         return _SubtitleFile(content, kind == ".vtt", seen)
-    return _PlainTextFile(content)
+    return _PlainTextFile(content, seen)
 
 
 def text_of(name: str, content: bytes) -> str:
     """Return the text of a document, to detect its language; raises like `read_document`."""
+    kind = _kind(name)
+    if kind == ".txt":
+        return decode(content)[0]
+    if kind == ".json":
+        return "\n".join(JsonStrings(decode(content)[0]).texts)
+    if kind in (".html", ".htm"):
+        from nmt.documents.html_markup import Markup
+
+        return Markup(decode(content)[0]).text
     return "\n".join(each.text for each in read_document(name, content).texts)
 
 
@@ -88,10 +99,12 @@ class _TextFile(Document):
 
 
 class _PlainTextFile(_TextFile):
-    def __init__(self, content: bytes):
+    def __init__(self, content: bytes, seen: Seen | None):
         super().__init__(content)
         self._paragraphs = paragraphs(self._source)
         spoken = [each.text for each in self._paragraphs if has_letters(each.text)]
+        if seen:
+            seen(len(spoken))
         self.texts = _plain(spoken)
 
     def _replaced(self, found: Sequence[FoundText]) -> str:
@@ -103,7 +116,7 @@ class _PlainTextFile(_TextFile):
 
 
 class _SubtitleFile(_TextFile):
-    def __init__(self, content: bytes, vtt: bool, seen: Callable[[int], None] | None):
+    def __init__(self, content: bytes, vtt: bool, seen: Seen | None):
         super().__init__(content)
         self._subtitles = Subtitles(self._source, vtt, seen)
         self.texts = _plain(self._subtitles.texts)
@@ -148,10 +161,12 @@ class _HtmlFile(_TextFile):
 class _JsonFile(_TextFile):
     """Strings, of which some are HTML, and have several texts or none."""
 
-    def __init__(self, content: bytes, languages: Languages | None):
+    def __init__(self, content: bytes, languages: Languages | None, seen: Seen | None):
         super().__init__(content)
         self._languages = languages
         self._strings = JsonStrings(self._source)
+        if seen:
+            seen(len(self._strings.texts))
         pairs = list(zip(self._strings.texts, self._strings.is_html, strict=True))
         self._plain = [text for text, is_html in pairs if not is_html]
         self._markups = []

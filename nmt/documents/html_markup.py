@@ -127,7 +127,8 @@ class Attribute:
 class Markup:
     """An HTML document, or a fragment of one; raises `DocumentError` if it is nested too deeply.
 
-    stretches: its text; attributes: those with text, to be replaced before the stretches
+    stretches: its text; attributes: those with text, to be replaced before the stretches; texts:
+    those to translate, of attributes and then of stretches
     """
 
     def __init__(self, html: str):
@@ -158,6 +159,8 @@ class Markup:
                 node.decompose()
         self.stretches = list(_find_stretches(self._tree.root))
         self.attributes = list(_find_attributes(self._tree, judged))
+        labels = [Formatted([each.text]) for each in self.attributes]
+        self.texts = [*labels, *(each.formatted for each in self.stretches)]
 
     def __str__(self) -> str:
         html = str(self._tree.html or "")
@@ -167,12 +170,6 @@ class Markup:
             return html
         # The parser would shorten the document type, and turn an XML declaration into a comment.
         return self._prologue + html[len(_prologue(html)) :]
-
-    @property
-    def texts(self) -> list[Formatted]:
-        """The texts to translate: those of attributes, then those of stretches."""
-        attributes = [Formatted([each.text]) for each in self.attributes]
-        return [*attributes, *(each.formatted for each in self.stretches)]
 
     @property
     def text(self) -> str:

@@ -1,7 +1,7 @@
 """The texts of documents, which are divided into sentences, translated, and joined again."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -74,7 +74,7 @@ def split(translator: "Translator", text: str) -> SplitText:
 
 
 def translate_texts(translator: "Translator", texts: Sequence[Formatted]) -> Iterator[FoundText]:
-    """Translate texts one after another."""
+    """Translate texts one after another; without their hypotheses, to save memory."""
     divided = [DividedText(each, split(translator, each.spaced), translator.data) for each in texts]
     asked = (sentence.text for each in divided for sentence in each.sentences)
     found = translator.stream(asked)
@@ -82,7 +82,8 @@ def translate_texts(translator: "Translator", texts: Sequence[Formatted]) -> Ite
     for each in divided:
         best = [next(found)[0] for _ in each.sentences]
         pairs = zip(each.sentences, best, strict=True)
-        yield each.joined(best, [format_by(link, *pair, each.formatted) for pair in pairs])
+        parts = [format_by(link, *pair, each.formatted) for pair in pairs]
+        yield each.joined([replace(one, found=()) for one in best], parts)
 
 
 def link_words(

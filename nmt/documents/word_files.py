@@ -24,13 +24,14 @@ from nmt.documents.errors import DocumentError
 from nmt.documents.formatting import Formatted, Part, has_letters, with_superscripts
 from nmt.documents.texts import FoundText
 
-_MOST_UNPACKED = 50_000_000  # bytes of a .docx
+_MOST_UNPACKED = 50_000_000  # bytes by which a .docx, whose photos do not shrink, may grow
 _MOST_TAGS = 500_000  # of a .docx
 _MOST_PARTS = 1000  # of a .docx; python-docx takes quadratic time
 _MOST_RELATIONSHIPS = 20_000  # between them
 _ENCODING = re.compile(rb"[^<]{0,4}<\?xml[^>]*\bencoding\s*=\s*[\"']([^\"']*)")
 # Encodings that write < as in ASCII, so that tags can be counted; others are refused.
 _KNOWN = re.compile(rb"utf-(8|16)|(us-)?ascii|iso-8859-\d+|latin-?\d+|windows-125\d", re.IGNORECASE)
+_PICTURES = (b"\xff\xd8\xff", b"\x89PNG\r\n", b"GIF8")
 _EBCDIC = b"\x4c\x6f\xa7\x94"  # <?xm
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _TEXT = (_WORD + "t", _WORD + "noBreakHyphen")
@@ -100,8 +101,12 @@ class WordFile(Document):
 
 def _open_docx(content: bytes) -> DocxDocument:
     with open_zip(io.BytesIO(content)) as archive:
-        if sum(file.file_size for file in archive.infolist()) > _MOST_UNPACKED:
-            raise DocumentError("the document is too large when unpacked", too_large=True)
+        growth = sum(file.file_size for file in archive.infolist()) - len(content)
+        if growth > _MOST_UNPACKED:
+            limit = f"{_MOST_UNPACKED // 10**6} MB"
+            raise DocumentError(
+                f"the .docx grows by more than {limit} when unpacked", too_large=True
+            )
         if len(archive.infolist()) > _MOST_PARTS:
             raise DocumentError(f"the .docx has more than {_MOST_PARTS:,} parts", too_large=True)
         # The declared sizes may be false, and python-docx would unpack everything: copy only the
@@ -112,7 +117,8 @@ def _open_docx(content: bytes) -> DocxDocument:
             for file in archive.infolist():
                 with archive.open(file) as unpacked:
                     part = unpacked.read(file.file_size)
-                tags += part.count(b"<")
+                if not part.startswith(_PICTURES):  # these cannot be XML
+                    tags += part.count(b"<")
                 if tags > _MOST_TAGS:
                     raise DocumentError(
                         f"the .docx has more than {_MOST_TAGS:,} tags", too_large=True

@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 
 from nmt.documents.errors import DocumentError
-from nmt.documents.formatting import Formatted, Part, has_letters
+from nmt.documents.formatting import Part, has_letters
 from nmt.documents.inline_markup import InlineText, Token
 from nmt.errors import UserError
 from nmt.files.xml_files import Element, XmlDocument
@@ -22,7 +22,7 @@ class XmlMarkup:
 
     Tags within text are inline markup: text and tags are translated as one text. An element that
     holds only elements divides the text instead. ignored: names of elements that stay as they are;
-    dividing: names of elements that divide the text in any case
+    dividing: names of elements that divide the text in any case; texts: those to translate
     """
 
     def __init__(self, xml: str, ignored: Collection[str] = (), dividing: Collection[str] = ()):
@@ -41,11 +41,7 @@ class XmlMarkup:
             for start, end, tokens in self._stretches(root)
             if any(token.kind == "text" and has_letters(token.value) for token in tokens)
         ]
-
-    @property
-    def texts(self) -> list[Formatted]:
-        """The texts to translate."""
-        return [text.formatted for _, _, text in self._texts]
+        self.texts = [text.formatted for _, _, text in self._texts]
 
     def replace(self, translations: Sequence[list[Part]]) -> str:
         """Return the fragment with translations of `texts`."""

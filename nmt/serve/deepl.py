@@ -12,9 +12,8 @@ from typing_extensions import NotRequired, TypedDict
 
 from nmt.config.choices import Address
 from nmt.config.languages import base_language, language_name
-from nmt.documents.formats import text_of
 from nmt.errors import UserError
-from nmt.serve.errors import ApiError, refusing
+from nmt.serve.errors import ApiError
 from nmt.serve.glossaries import StoredGlossary
 from nmt.serve.libretranslate import AUTO, detect_languages
 from nmt.serve.operations import Operation, Texts
@@ -222,8 +221,7 @@ async def upload_document(service: Service, request: Request, body: DocumentBody
     if glossary and (glossary.source, glossary.target) != (given, target):
         raise ApiError(400, "source_lang and target_lang must be those of the glossary")
     if given == AUTO:
-        with refusing():
-            text = await service.in_thread(text_of, name, content)
+        text = await service.translator.text_of_document(name, content)
         [found] = await detect_languages(service, given, target, [text])
         source = found["language"]
     if given != AUTO or source != target:

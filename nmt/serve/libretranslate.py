@@ -13,7 +13,7 @@ from typing_extensions import NotRequired, TypedDict
 from nmt.config.choices import Address
 from nmt.config.languages import language_name
 from nmt.documents.endings import ENDINGS
-from nmt.documents.formats import encoding_of, text_of
+from nmt.documents.formats import encoding_of
 from nmt.serve.detection import Detected
 from nmt.serve.errors import refusing
 from nmt.serve.limits import MOST_OPTIONS
@@ -256,8 +256,7 @@ async def translate_file(service: Service, request: Request, body: FileBody) -> 
     source = body.source
     missing: list[str] = []
     if source == AUTO:
-        with refusing():
-            text = await service.in_thread(text_of, name, content)
+        text = await service.translator.text_of_document(name, content)
         [found] = await detect_languages(service, source, body.target, [text])
         source = found["language"]
     if body.source == AUTO and source == body.target:

@@ -1,4 +1,4 @@
-"""A run as the server uses it; only this module calls the translator."""
+"""A run as the server uses it."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 import anyio.to_thread
 
 from nmt.documents.endings import ending_of
-from nmt.documents.formats import read_document
+from nmt.documents.formats import read_document, text_of
 from nmt.documents.formatting import Formatted, format_by
 from nmt.documents.texts import DividedText, FoundText, link_words, split
 from nmt.serve.batching import Batcher
@@ -103,14 +103,18 @@ class TextTranslator:
     async def translate_document(self, run: ServedRun, name: str, content: bytes) -> bytes:
         """Translate a document; raises `ApiError` if it cannot be read, see `read_document`."""
         languages = run.source, run.target
-        given = f"document{ending_of(name)}"  # in messages
-        document = await _in_thread(read_document, given, content, languages, self.require_number)
+        read = partial(read_document, _anonymous(name), content, languages, self.require_number)
+        document = await _in_thread(read)
         found = await self.translate_formatted(run, document.texts)
         unusable = document.unusable(found)
         again = await self.translate_formatted(run, [*unusable.values()])
         for number, each in zip(unusable, again, strict=True):
             found[number] = each
         return await _in_thread(document.written, found)
+
+    async def text_of_document(self, name: str, content: bytes) -> str:
+        """Return the text of a document, to detect its language; raises `ApiError`."""
+        return await _in_thread(text_of, _anonymous(name), content)
 
     async def translate_html(self, run: ServedRun, texts: Sequence[str]) -> list[str]:
         """Translate the text of HTML documents or fragments; raises `ApiError`."""
@@ -159,6 +163,11 @@ class TextTranslator:
                 parts.append(work() if plain else await self._batcher.run_in_worker(work))
             results.append(each.joined(best, parts))
         return results
+
+
+def _anonymous(name: str) -> str:
+    """Return what messages call a file, of whose name only the ending is known to be harmless."""
+    return f"document{ending_of(name)}"
 
 
 async def _in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

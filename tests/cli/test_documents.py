@@ -81,6 +81,17 @@ def test_the_empty_targets_of_a_translation_file_are_filled(trained_run: RunFold
     done = nmt("translate", "--run", trained_run.path, "--input", "out.po", "--output", "again.po")
     assert text(done.stdout) == "filled 0 targets; left 2 as they were\n"
     assert Path("again.po").read_text() == Path("out.po").read_text()
+    done = nmt("translate", "--run", trained_run.path, "-i", "de.po", "-o", "de.po")
+    assert (done.returncode, Path("de.po").read_text()) == (0, Path("out.po").read_text())
+
+
+@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="needs /dev/stdout")
+def test_standard_output_may_be_named(trained_run: RunFolder) -> None:
+    Path("de.po").write_text(PO)
+    command = ["translate", "--run", trained_run.path, "--output", "/dev/stdout", "--input"]
+    done = nmt(*command, "de.po")
+    assert text(done.stdout).endswith('msgstr "Ben liest."\n')
+    assert text(done.stderr) == "filled 1 targets; left 1 as they were\n"
 
 
 def test_texts_without_their_terms_are_named(trained_run: RunFolder) -> None:
@@ -109,6 +120,17 @@ def test_the_memory_is_used_first(trained_run: RunFolder) -> None:
     done = nmt(*given, "--input", "a.md")
     assert text(done.stdout) == "Heute singt Anna.\n\nBen liest oft.\n"
     assert 'text "Anna sings today." is from the memory' in text(done.stderr)
+    Path("a.md").write_text("Anna sings today. Ben reads often.\n")
+    done = nmt(*given, "--input", "a.md")
+    assert 'text "Anna sings today. Ben reads often." is partly from the m' in text(done.stderr)
+
+
+def test_doubtful_translations_are_named(trained_run: RunFolder) -> None:
+    Path("a.md").write_text("Anna sings æ today.\n")
+    short = ["--set", "decoding.max_length_factor=0", "--set", "decoding.max_length_extra=1"]
+    done = nmt("translate", "-v", "--run", trained_run.path, "--input", "a.md", *short)
+    assert 'text "Anna sings æ today.": translation truncated' in text(done.stderr)
+    assert 'text "Anna sings æ today.": the model cannot read: æ' in text(done.stderr)
 
 
 def test_text_in_a_code_page_is_recognized(trained_run: RunFolder) -> None:
@@ -116,7 +138,10 @@ def test_text_in_a_code_page_is_recognized(trained_run: RunFolder) -> None:
     Path("film.srt").write_bytes(f"1\n{TIME}{spoken}\nAnna sings today.\n".encode("cp1252"))
     done = nmt("translate", "--run", trained_run.path, "--input", "film.srt")
     assert text(done.stdout).endswith("\nAnna singt heute.\n")
-    assert text(done.stderr) == "film.srt: is cp1252; its translation is UTF-8\n"
+    assert text(done.stderr).startswith("film.srt: is cp1252; its translation is UTF-8\n")
+    Path("page.html").write_bytes(f"<p>{spoken}</p>".encode("cp1252"))  # written as ASCII
+    done = nmt("translate", "--run", trained_run.path, "--input", "page.html")
+    assert "cp1252" not in text(done.stderr)
 
 
 def test_a_document_is_translated_with_progress(
@@ -154,7 +179,7 @@ def test_a_document_is_translated_with_progress(
         ("a.md --prefix a.md", "a document cannot be combined with --prefix; omit it"),
         ("de.po --output out.po --tag x", "a document cannot be combined with --tag; omit it"),
         ("a.docx --output b.docx", "a.docx: the .docx file cannot be read"),
-        ("a.json", "a.json: the file is not JSON"),
+        ("a.json", "; or translate its lines: nmt translate < a.json"),
         ("bad.po --output out.po", "bad.po: line 1"),
         ("a.tmx.gz --output out.tmx", "a.tmx.gz: is compressed; unpack it first"),
         ("a.txt --output out.docx", "out.docx: only a .docx file is translated into one"),
@@ -182,12 +207,24 @@ def test_lines_of_a_document_are_translated_from_standard_input(trained_run: Run
 def test_a_missing_package_names_its_extra(
     trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "docx", None)
-    monkeypatch.delitem(sys.modules, "nmt.documents.word_files", raising=False)
-    Path("a.docx").write_bytes(b"PK\x03\x04")
-    given = ["--input", "a.docx", "--output", "b.docx"]
+    for package, module in {"docx": "word_files", "selectolax.lexbor": "html_markup"}.items():
+        monkeypatch.setitem(sys.modules, package, None)
+        monkeypatch.delitem(sys.modules, f"nmt.documents.{module}", raising=False)
     extra = "pip install 'nmt-trainer[documents]'"
-    assert_refused("translate", "--run", trained_run.path, *given, message=extra)
+    for name, remedy in {"a.docx": extra, "a.html": f"{extra}; or translate its lines"}.items():
+        Path(name).write_bytes(b"PK\x03\x04")
+        given = ["--input", name, "--output", f"new-{name}"]
+        assert_refused("translate", "--run", trained_run.path, *given, message=remedy)
+
+
+def test_formats_placed_without_attention_come_with_a_warning(
+    trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nmt.cli.documents.find_spec", lambda name: None)
+    for content, warned in {"Anna *sings* today.": True, "Anna sings today.": False}.items():
+        Path("a.md").write_text(content)
+        done = nmt("translate", "--run", trained_run.path, "--input", "a.md")
+        assert ("without PyTorch" in text(done.stderr)) is warned
 
 
 def test_only_documents_import_their_readers_and_never_the_server(trained_run: RunFolder) -> None:

@@ -20,7 +20,7 @@ from docx.shared import Pt
 from docx.text.paragraph import Paragraph
 
 from nmt.documents.errors import DocumentError
-from nmt.documents.formats import encoding_of, text_of
+from nmt.documents.formats import encoding_of, read_document, text_of
 
 Translate = Callable[[str, bytes], bytes]
 
@@ -280,6 +280,17 @@ def test_documents_of_very_many_parts_are_refused(translate: Translate) -> None:
     assert_too_large(translate, content.getvalue())
 
 
+def test_photos_do_not_count_as_text(translate: Translate, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nmt.documents.word_files._MOST_UNPACKED", 2_000_000)
+    content = io.BytesIO(_saved(docx.Document()))
+    with zipfile.ZipFile(content, "a") as archive:
+        archive.writestr("word/media/a.jpg", b"\xff\xd8\xff\xe0" + b"<" * 3_000_000)
+    translate("a.docx", content.getvalue())
+    with zipfile.ZipFile(content, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("word/media/b.jpg", b"\xff\xd8\xff\xe0" + b"<" * 3_000_000)
+    assert_too_large(translate, content.getvalue(), "grows by more than 2 MB")
+
+
 def test_a_long_format_is_not_copied_many_times(translate: Translate) -> None:
     document = docx.Document()
     run = document.add_paragraph().add_run()
@@ -368,14 +379,34 @@ def assert_too_large(translate: Translate, content: bytes, message: str = ".") -
 def test_the_text_of_each_format_is_known_before_it_is_translated() -> None:
     time = "1\n00:00:01,000 --> 00:00:02,000\n"
     for name, content in {
-        "a.txt": "Ben reads.\n12\n",
+        "a.txt": "Ben reads.",
         "a.srt": f"{time}Ben reads.\n",
         "a.md": "# Ben reads.\n\n```\ncode\n```\n",
-        "a.html": "<p>Ben reads.</p>",
+        "a.html": '<p title="Attributes are not read first.">Ben <b>reads</b>.</p>',
         "a.json": '{"a": "Ben reads.", "b": 1}',
         "a.po": 'msgid "Ben reads."\nmsgstr ""\n',
     }.items():
         assert text_of(name, content.encode()) == "Ben reads.", name
+
+
+def test_texts_are_counted_before_a_document_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small file may have millions of texts."""
+    counted = []
+
+    def refuse(texts: int) -> None:
+        counted.append(texts)
+        raise DocumentError("too many texts")
+
+    def unexpected(*given: object, **named: object) -> None:
+        pytest.fail("built")
+
+    monkeypatch.setattr("nmt.documents.formats.Formatted", unexpected)
+    monkeypatch.setattr("nmt.documents.html_markup.Markup", unexpected)
+    for name, content in {"a.txt": "a\n12\n" * 3, "a.json": '["a", "<p>a</p>", "a"]'}.items():
+        assert text_of(name, content.encode()).startswith("a\n")
+        with pytest.raises(DocumentError, match="too many texts"):
+            read_document(name, content.encode(), seen=refuse)
+    assert counted == [3, 3]
 
 
 def test_other_formats_are_refused() -> None:

@@ -118,6 +118,12 @@ def test_files_of_translation_tools_are_filled(client: TestClient) -> None:
     data = {"source": "auto", "target": "de"}
     files = {"file": ("de.po", po.format("").encode())}
     assert client.post("/translate_file", data=data, files=files).status_code == 200
+    files = {"file": ("\u202e\x1b[2Jx.po", b'msgid "a')}  # names are not repeated in messages
+    answer = client.post("/translate_file", data=data, files=files)
+    assert (answer.status_code, answer.json()["error"][:30]) == (
+        400,
+        "Invalid request: document.po: ",
+    )
 
 
 def test_documents_follow_terms(client: TestClient) -> None:
