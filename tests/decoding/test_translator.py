@@ -712,13 +712,14 @@ SUNG = "Gesungen gesungen Sang sang Singen singen"
         ("book\tBuch", "Ben reads books.", "", "Bücher Büchern"),  # the number of the source
         ("book\tBuch", "Ben reads books.", "ben", "Bücher Büchern"),
         ("book\tBuch", "Ben reads books.", "bücher", "Bücher"),  # no other is in the training text
-        ("book\tBuch", "Books, a book, a book.", "", "Buch Buche Buches Buchs Bücher Büchern"),
+        ("book\tBuch", "Books, a book, a book.", "", "Buch Buches Buchs Bücher Büchern"),
         ("sing\tsingen", "Ben sings.", "singen gesungen sang", SUNG),
     ],
 )
 def test_forms_of_a_term_that_the_second_search_may_write(
-    subwords, translator, term, line, known, forms
+    subwords, translator, monkeypatch, term, line, known, forms
 ):
+    monkeypatch.setattr("nmt.decoding.inflection.noun_table", lambda: None)
     plain, bound = says(subwords, "Ben."), says(subwords, forms)
     words = TargetWords(known.split()) if known else None
     made = translator(subwords, search=plain, pytorch=bound, target_words=words)
