@@ -6,7 +6,7 @@ other process can import them.
 
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import islice
@@ -294,12 +294,28 @@ def same_dropouts() -> Any:
 
 def training(device: torch.device, config: Config, *limits: int) -> list[Validation]:
     """Train to the first limit, then resume to each further one; return all metrics."""
+    *_, (run, _) = _trained_in_parts(device, config, limits)
+    return [{**line, "minutes": 0.0} for line in run.read_metrics()]
+
+
+def weights_after_training(
+    device: torch.device, config: Config, *limits: int
+) -> tuple[bytes, list[int]]:
+    """Train as `training` does; return the last weights, and the replays of each part."""
+    parts = list(_trained_in_parts(device, config, limits))
+    return parts[-1][0].weights("last").read_bytes(), [replays for _, replays in parts]
+
+
+def _trained_in_parts(
+    device: torch.device, config: Config, limits: Sequence[int]
+) -> Iterator[tuple[RunFolder, int]]:
     folder = Path(f"{device.type}-{'-'.join(map(str, limits))}")
     for number, limit in enumerate(limits):
         settings = config.training.model_copy(update={"max_updates": limit})
         limited = config.model_copy(update={"training": settings})
+        before = PretendGraph.replays
         run = train(limited, folder, resume=number > 0, worker=Worker(device))
-    return [{**line, "minutes": 0.0} for line in run.read_metrics()]
+        yield run, PretendGraph.replays - before
 
 
 # ------------------------------------------------------------------------------------- decoding

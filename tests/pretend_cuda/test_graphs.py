@@ -32,6 +32,16 @@ def test_replayed_updates_equal_those_without_graphs_bit_for_bit(
     torch.testing.assert_close(replayed.weights, run.weights, rtol=0, atol=0)
 
 
+def test_a_run_that_is_resumed_while_replaying_ends_with_the_same_weights(toy_config, pretending):
+    # The cosine schedule would depend on the limit.
+    training = {"schedule": "inverse_sqrt", "precision": "float32"}
+    config = toy_config(model={"dropout": 0.2}, training=training)
+    whole, [replays] = pretending(scenarios.weights_after_training, config, 16)
+    resumed, parts = pretending(scenarios.weights_after_training, config, 8, 16)
+    assert resumed == whole
+    assert replays > sum(parts) > min(parts) > 0  # the second part captures its own graphs
+
+
 @pytest.mark.parametrize("r_drop", [0.0, 5.0])
 def test_updates_with_masked_padding_equal_those_without_padding(toy_config, pretending, r_drop):
     found = []
