@@ -20,14 +20,13 @@ from nmt.config.training import TrainingConfig
 class Origin:
     """Where a configuration came from: a file, and the fields that were overridden.
 
-    fine_tuning: the options of nmt train that selected a run to start from, such as --from
-
     All origins compare equal, so that configurations are equal if their values are.
     """
 
     file: str = field(default="", compare=False)
     overrides: tuple[str, ...] = field(default=(), compare=False)
     fine_tuning: str = field(default="", compare=False)
+    """The options of nmt train that selected a run to start from, such as --from."""
 
 
 class Config(Section):

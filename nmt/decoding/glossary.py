@@ -47,16 +47,14 @@ _LONGEST = 200  # characters of a term
 
 @dataclass(frozen=True)
 class Term:
-    """An entry: a source term, and the forms of its translation.
-
-    keep: whether the source term is kept, as it is written in the text; forbidden: what must not be
-    written instead; if there are no targets, any other translation will do
-    """
+    """An entry: a source term, and the forms of its translation."""
 
     source: str
     targets: tuple[str, ...]
     keep: bool = False
+    """Whether the source term is kept, as it is written in the text."""
     forbidden: tuple[str, ...] = ()
+    """Translations that must not be written; if there are no targets, any other will do."""
 
     def __str__(self) -> str:
         forbidden = (f"not {word}" for word in self.forbidden)
@@ -78,10 +76,11 @@ class Match:
 
 @dataclass(frozen=True)
 class Glossary:
-    """The terms of a glossary; languages: codes of source and target."""
+    """The terms of a glossary."""
 
     terms: tuple[Term, ...]
     languages: tuple[str, str]
+    """Language codes of source and target."""
     _forms: dict[tuple[Term, Number | None, frozenset[str]], list[str]] = field(
         default_factory=dict, repr=False, compare=False
     )

@@ -38,14 +38,14 @@ _WORD = re.compile(r"[^\W\d_]+|\d+|[^\w\s]+|_+")
 
 @dataclass(frozen=True)
 class Links:
-    """How strongly the words of a translation belong to the words of its source.
-
-    sources, targets: spans of the words; weights: (targets, sources), larger is stronger
-    """
+    """How strongly the words of a translation belong to the words of its source."""
 
     sources: list[Span]
+    """Spans of the words of the source."""
     targets: list[Span]
+    """Spans of the words of the translation."""
     weights: NDArray[np.float32]
+    """Strength of each link, (targets, sources); larger is stronger."""
 
 
 class Formatted:
@@ -168,17 +168,16 @@ def link_by_position(source: str, translation: str, cuts: Collection[int]) -> Li
 
 @dataclass(frozen=True)
 class FormattedSentence:
-    """A sentence of a formatted text.
-
-    text: with the tag in front of it, if there is one; start, end: its place in the text, without
-    the tag; owners, marks: as `format_words` takes them
-    """
+    """A sentence of a formatted text."""
 
     text: str
+    """The sentence, with the tag in front of it if there is one."""
     start: int
     end: int
+    """It is the text from `start` to before `end`, without the tag."""
     owners: list[int]
     marks: list[tuple[int, int]]
+    """`owners` and `marks` are as `format_words` takes them."""
 
     @property
     def is_plain(self) -> bool:

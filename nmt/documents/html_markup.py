@@ -89,14 +89,12 @@ _ATTRIBUTES = re.compile(
 
 @dataclass
 class Stretch:
-    """Adjacent pieces of text that are translated together.
-
-    leaves: the text nodes, and what stays as it is between them; chains: the inline elements around
-    each, outermost first
-    """
+    """Adjacent pieces of text that are translated together."""
 
     leaves: list[LexborNode]
+    """The text nodes, and what stays as it is between them."""
     chains: list[list[LexborNode]]
+    """The inline elements around each leaf, outermost first."""
 
     @property
     def texts(self) -> list[str]:

@@ -22,19 +22,19 @@ _VOID = frozenset({"br", "hr", "img", "input", "wbr"})
 
 
 class Token(NamedTuple):
-    """A piece of a segment: text, a single tag, or a tag that opens or closes a span of text.
-
-    value: the text, or the markup as it stands in the file; key: what an opening and its closing
-    tag have in common; is_element: whether XML requires that what is opened is closed again;
-    shows: the text that an object stands for, such as `{name}`; breaks: whether it breaks the line
-    """
+    """A piece of a segment: text, a single tag, or a tag that opens or closes a span of text."""
 
     kind: Literal["text", "object", "open", "close"]
     value: str
+    """The text, or the markup as it stands in the file."""
     key: str = ""
+    """What an opening and its closing tag have in common."""
     is_element: bool = False
+    """Whether XML requires that what is opened be closed again."""
     shows: str = ""
+    """The text that an object stands for, such as `{name}`."""
     breaks: bool = False
+    """Whether the object breaks the line."""
 
 
 def tokens_in(text: str, escape: Callable[[str], str]) -> Iterator[Token]:
@@ -66,16 +66,17 @@ class _Span:
 
 @dataclass
 class _Leaf:
-    """A text, or an object that stays as it is.
-
-    markup: of an object, "" for text; field: what stands for it in the text to translate, such as
-    `{name}`, "" if it is left out there; spans: indices of those around it, outermost first
-    """
+    """A text, or an object that stays as it is."""
 
     text: str
     markup: str = ""
+    """The markup of an object, "" for text."""
     field: str = ""
+    """What stands for the object in the text to translate, such as `{name}`; "" if it is left out
+    there.
+    """
     spans: tuple[int, ...] = ()
+    """Indices of the spans around it, outermost first."""
     spaced: bool = False
 
 
@@ -318,11 +319,10 @@ def _letters(items: Sequence[_Item]) -> int:
 
 @dataclass
 class Slot:
-    """A text to translate; translation: as the file writes it, at first the source itself.
-
-    is_remembered: whether the translation is from a translation memory
-    """
+    """A text to translate."""
 
     text: InlineText
     translation: str
+    """The translation as the file writes it; at first, the source itself."""
     is_remembered: bool = False
+    """Whether the translation is from a translation memory."""

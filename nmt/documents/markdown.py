@@ -58,14 +58,12 @@ _AT_START = re.compile(  # of a line: another block
 
 @dataclass(eq=False)
 class _Format:
-    """Marks around text, such as ** and **, or [ and ](address).
-
-    name: of the target of a link, if its text is that name
-    """
+    """Marks around text, such as ** and **, or [ and ](address)."""
 
     start: str
     end: str = ""
     name: str = ""
+    """The name of a link's target, if the text of the link is that name."""
 
     @property
     def is_link(self) -> bool:
@@ -80,33 +78,34 @@ class _Format:
 
 @dataclass
 class _Element:
-    """A part of a text.
-
-    kind: text, kept (stays as it is), start or end (of a format), line or break (forced); raw: as
-    in the source; chain: the formats around it, outermost first
-    """
+    """A part of a text."""
 
     kind: str
+    """One of text, kept (stays as it is), start and end (of a format), line, and break (a forced
+    one).
+    """
     raw: str
+    """As it stands in the source."""
     text: str = ""
     chain: tuple[_Format, ...] = ()
+    """The formats around it, outermost first."""
 
 
 @dataclass
 class _Stretch:
-    """A text that is translated as a whole.
-
-    start, end: its place in the source; indent: before each line but the first; width: of its
-    lines, 0 if it is in one; is_paragraph: whether a line of it may seem to begin another block;
-    is_cell: of a table
-    """
+    """A text that is translated as a whole."""
 
     start: int
     end: int
+    """It is the source from `start` to before `end`."""
     indent: str
+    """What stands before each line but the first."""
     width: int
+    """Width of its lines, 0 if it is in one line."""
     is_paragraph: bool
+    """Whether a line of it may seem to begin another block."""
     is_cell: bool
+    """Whether it is a cell of a table."""
     pieces: list[str] = field(default_factory=list)
     raw: list[str] = field(default_factory=list)
     chains: list[tuple[_Format, ...]] = field(default_factory=list)

@@ -80,19 +80,20 @@ def _wrap(text: str, width: int, prefix: str = "", indent: str = "") -> list[str
 
 @dataclass(frozen=True)
 class Paragraph:
-    """Lines of a file that are one text, or a line that stays as it is.
-
-    text: joined; prefix: before the first line, as in quoted mail; end: of its lines; width: at
-    which it was broken, 0 if it was not; last: the end of the last line; indent: before the other
-    lines
-    """
+    """Lines of a file that are one text, or a line that stays as it is."""
 
     text: str
+    """The lines, joined."""
     prefix: str = ""
+    """What precedes the first line, as in quoted mail."""
     end: str = "\n"
+    """Line ending."""
     width: int = 0
+    """Width at which the lines were broken, 0 if they were not."""
     last: str = ""
+    """Line ending of the last line."""
     indent: str = ""
+    """What precedes the other lines."""
 
     def wrapped(self, translation: str) -> str:
         """Return a translation, broken like the source."""

@@ -22,16 +22,15 @@ _FUZZY = re.compile(r",\s*fuzzy\s*(?:,|$)")
 
 @dataclass
 class _Entry:
-    """An entry: its strings by keyword, and indices of lines.
-
-    flags: of the line with flags; first: of the first keyword or previous source; places: of the
-    lines of each string, the first and the one after the last
-    """
+    """An entry: its strings by keyword, and indices of lines."""
 
     flags: int | None = None
+    """Index of the line with flags."""
     first: int | None = None
+    """Index of the line with the first keyword or previous source."""
     texts: dict[str, str] = field(default_factory=dict)
     places: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """For each string, the indices of its first line and of the one after its last."""
 
 
 class PoFile:

@@ -24,15 +24,14 @@ _NEW_SPEAKER = re.compile(r"[-–—‐]|<v[ .]|\S{1,30}:\s")
 
 @dataclass(frozen=True)
 class _Text:
-    """Adjacent lines that are one text.
-
-    lines: their numbers in the file; text: without formatting; around: the formatting before and
-    after each line
-    """
+    """Adjacent lines that are one text."""
 
     lines: list[int]
+    """Numbers of the lines in the file."""
     text: str
+    """The text without formatting."""
     around: list[tuple[str, str]]
+    """The formatting before and after each line."""
 
 
 class Subtitles:

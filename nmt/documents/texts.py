@@ -29,10 +29,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FoundText:
-    """A translated text; parts: as for `format_words`; sentences: the translation of each."""
+    """A translated text."""
 
     parts: "list[Part]"
+    """Its parts with their formats, as `format_words` returns them."""
     sentences: "Sequence[Translation]"
+    """The translation of each sentence."""
 
     @property
     def text(self) -> str:

@@ -37,14 +37,13 @@ _VERSION = (
 
 @dataclass(frozen=True)
 class CometScore:
-    """The mean of the sentences' scores; how to read it depends on the model.
-
-    model: a name on the Hugging Face Hub, or a checkpoint file; version: of unbabel-comet
-    """
+    """The mean of the sentences' scores; how to read it depends on the model."""
 
     score: float
     model: str
+    """A name on the Hugging Face Hub, or a checkpoint file."""
     version: str
+    """Version of unbabel-comet."""
 
     def __str__(self) -> str:
         return f"COMET {self.score:6.4f}  {self.model}, unbabel-comet {self.version}"

@@ -25,17 +25,18 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class EvaluationReport:
-    """Translations and scores, for all sentences and for those whose source is not in training.
-
-    engine: the engine that translated; source_not_in_train: None if training contains none or all
-    of the sources; against: comparison with another translator, by metric
-    """
+    """Translations and scores, for all sentences and for those whose source is not in training."""
 
     engine: str
+    """The engine that translated."""
     translations: list[str]
     all: Evaluation
     source_not_in_train: Evaluation | None = None
+    """Scores of the sentences whose source is not in training; None if training contains none or
+    all of the sources.
+    """
     against: dict[str, Comparison] | None = None
+    """Comparison with another translator, by metric."""
     analysis: Analysis | None = None
 
     def as_json(self) -> dict[str, Any]:

@@ -77,24 +77,25 @@ class Search(BaseModel):
 
 @dataclass(frozen=True)
 class Original:
-    """A published model, whatever its format.
-
-    file, weights: to name if something is wrong with them; languages: codes of source and target;
-    pieces: their SentencePiece models; numbers: the row of each of their pieces in the embeddings;
-    unknown, end: the pieces for everything else and for the end; opened: the weights, with their
-    names in transformers
-    """
+    """A published model, whatever its format."""
 
     file: Path
     weights: Path
+    """`file` and `weights` are named in messages if something is wrong with them."""
     settings: Settings
     search: Search
     languages: tuple[str, str]
+    """Language codes of source and target."""
     pieces: tuple[Any, Any]
+    """The SentencePiece models of source and target."""
     numbers: tuple[dict[str, int], dict[str, int]]
+    """For each side, the row of each of its pieces in the embeddings."""
     unknown: str
+    """The piece for everything that has none of its own."""
     end: str
+    """The piece that ends a sentence."""
     opened: Callable[[], AbstractContextManager[Arrays]]
+    """Opens the weights, with their names in transformers."""
 
 
 def language_code(name: str | None) -> str:

@@ -42,15 +42,15 @@ _ENCODINGS = re.compile(r"utf-8|ascii|iso8859-\d+|cp125\d|koi8-[ru]|gb\w+|big5|s
 class Event(NamedTuple):
     """The start or end of an element, or text within one, which may come in several parts.
 
-    value: the name of the element, with its prefix, or the text; place: of the tag in an
-    `XmlDocument`, its first byte and the one after its last. Only documents have events for
-    comments and processing instructions
+    Only documents have events for comments and processing instructions.
     """
 
     kind: Literal["start", "end", "text", "comment"]
     value: str
+    """The name of the element, with its prefix, or the text."""
     attributes: dict[str, str] = {}  # noqa: RUF012 never changed
     place: tuple[int, int] = (0, 0)
+    """Place of the tag in an `XmlDocument`: its first byte and the one after its last."""
 
 
 class XmlHandler(Protocol):
@@ -121,7 +121,7 @@ _NOWHERE, _NOTHING = (0, 0), Event._field_defaults["attributes"]
 
 @dataclass
 class Element:
-    """An element of an `XmlDocument`: data[start:end], with its content in data[inner:after].
+    """An element of an `XmlDocument`.
 
     A comment or a processing instruction is an empty element without a name.
     """
@@ -132,6 +132,7 @@ class Element:
     inner: int
     after: int = 0
     end: int = 0
+    """It is `data[start:end]`, and its content is `data[inner:after]`."""
     children: "list[Element | str]" = field(default_factory=list)
 
     @property

@@ -81,15 +81,13 @@ def _entropy(probabilities: NDArray[np.float32]) -> NDArray[np.float32]:
 
 @dataclass(frozen=True)
 class Attention:
-    """A sentence, its translation, and all attention between their tokens.
-
-    complete: False if the length limit truncated the translation
-    """
+    """A sentence, its translation, and all attention between their tokens."""
 
     source: str
     translation: str
     maps: dict[AttentionKind, AttentionMap]
     complete: bool = True
+    """False if the length limit truncated the translation."""
 
     def __getitem__(self, kind: AttentionKind) -> AttentionMap:
         return self.maps[kind]

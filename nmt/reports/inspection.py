@@ -31,22 +31,22 @@ _BYTE = re.compile("<0x([0-9A-F]{2})>")
 
 @dataclass(frozen=True)
 class Inspection:
-    """A sentence and its translation, with attention and probabilities.
-
-    source_tokens, target_tokens: both end in <eos>, but those of a truncated translation in
-    "(cut)"; source_spans, target_spans: the characters that each token covers, None if unknown;
-    cross: the cross-attention, (layers, heads, target tokens, source tokens); log_probabilities: of
-    each target token
-    """
+    """A sentence and its translation, with attention and probabilities."""
 
     source: str
     translation: str
     source_tokens: list[str]
+    """Source tokens, ending in <eos>."""
     target_tokens: list[str]
+    """Target tokens, ending in <eos>, or in "(cut)" if the translation was truncated."""
     source_spans: list[Span] | None
+    """The characters that each source token covers, None if unknown."""
     target_spans: list[Span] | None
+    """The characters that each target token covers, None if unknown."""
     cross: AttentionMap
+    """The cross-attention, (layers, heads, target tokens, source tokens)."""
     log_probabilities: list[float]
+    """The log-probability of each target token."""
 
 
 def inspect(
@@ -143,18 +143,20 @@ def _belongs_to_no_token(character: str) -> bool:
 
 @dataclass
 class Step:
-    """A hypothesis at one step of the search.
-
-    token: its last one; text: all its tokens, joined; parent: index, in the previous step, of the
-    hypothesis that it continues; log_probability: of all its tokens; fate: lives, ends (with <eos>
-    or at the length limit), or dies (none of its continuations was kept)
-    """
+    """A hypothesis at one step of the search."""
 
     token: str
+    """Its last token."""
     text: str
+    """All its tokens, joined."""
     parent: int
+    """Index, in the previous step, of the hypothesis that it continues."""
     log_probability: float
+    """The sum over all its tokens."""
     fate: Literal["lives", "ends", "dies"] = "dies"
+    """Whether it lives, ends (with <eos> or at the length limit), or dies (none of its
+    continuations was kept).
+    """
     score: float | None = None
 
 

@@ -53,18 +53,17 @@ class Recipe:
 
 @dataclass(frozen=True)
 class _Size:
-    """Settings for corpora of at most this many pairs.
-
-    speed: target tokens per second and core, measured on two; dropout: for many epochs
-    """
+    """Settings for corpora of at most this many pairs."""
 
     pairs: float
     speed: int
+    """Target tokens per second and core, measured on two cores."""
     vocabulary: int
     d_model: int
     d_ff: int
     layers: int
     dropout: float
+    """Dropout for training over many epochs."""
     batch_tokens: int
     learning_rate: float
 
@@ -216,17 +215,17 @@ def _fine_tuning_warnings(text: "_Text", epochs: float) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class _Text:
-    """What matters of a corpus.
-
-    longest, usual: words of the longest pair and of 99% of them; target_tokens: including <eos>
-    """
+    """What matters about a corpus."""
 
     name: str
     source: Source
     pairs: int
     longest: int
+    """Number of words in the longest pair."""
     usual: int
+    """Number of words that 99% of the pairs do not exceed."""
     target_tokens: float
+    """Number of target tokens, including <eos>."""
 
     def heading(self, minutes: float, device: str, epochs: float) -> str:
         """Return the first lines, which end with: "To check memory and speed:"."""

@@ -26,19 +26,22 @@ class Selection:
 
     BLEU decides, or chrF in languages that BLEU cannot score; where it differs by no more than its
     noise or is below 1, the loss does. With `training.best: loss`, the loss always decides.
-
-    best: the score of the best validation, or with `training.best: loss` minus its loss; best_loss,
-    best_update: its loss and its update; highest: the highest score so far; lowest_loss: the last
-    minimum of the loss that was clearly lower than the one before, None if there is none; stale:
-    validations since the best one or since that minimum
     """
 
     best: FiniteFloat | None = None
+    """Score of the best validation; with `training.best: loss`, its negated loss."""
     best_loss: NonNegativeFloat = 0.0
+    """Loss of the best validation."""
     best_update: NonNegativeInt = 0
+    """Update of the best validation."""
     highest: NonNegativeFloat = 0.0
+    """The highest score so far."""
     lowest_loss: NonNegativeFloat | None = None
+    """The last minimum of the loss that was clearly lower than the one before, None if there is
+    none.
+    """
     stale: NonNegativeInt = 0
+    """Number of validations since the best one or since that minimum, whichever is later."""
 
     def add(self, update: int, loss: float, score: float | None, pairs: int = 0) -> None:
         """Add a validation; score: BLEU or chrF, None if the loss decides; pairs: for `noise`."""

@@ -16,10 +16,11 @@ _MOST_CHARACTERS = 5_000  # read to detect a text's language
 
 @dataclass(frozen=True)
 class Detected:
-    """A candidate language; confidence: percentage of the text's words known in it."""
+    """A candidate language."""
 
     language: str
     confidence: float
+    """Percentage of the text's words that are known in the language."""
 
 
 class Detector:

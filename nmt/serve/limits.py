@@ -13,18 +13,20 @@ _MOST_CALLERS = 10_000  # the least recently active are dropped
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a request and of the queue.
-
-    body: bytes; characters, sentences: per request; seconds: to read a request, and to answer it;
-    waiting: sentences in the queue; per_minute: requests per client, 0 for no limit
-    """
+    """Limits of a request and of the queue."""
 
     body: int = 4_000_000
+    """Bytes per request."""
     characters: int = 100_000
+    """Characters per request."""
     sentences: int = 2_000
+    """Sentences per request."""
     seconds: float = 60.0
+    """Time limit for reading a request, and again for answering it."""
     waiting: int = 4_000
+    """Sentences in the queue."""
     per_minute: int = 0
+    """Requests per client and minute, 0 for no limit."""
 
 
 class RateLimiter:

@@ -33,25 +33,27 @@ Texts = Annotated[str | list[str], BeforeValidator(_require_texts)]
 
 @dataclass(frozen=True)
 class Operation:
-    """An endpoint.
-
-    answer: takes the service, the request and the validated body; returns a `Response`, an iterator
-    of JSON lines, or a value to send as JSON; body: type of the request, as JSON or a form; result:
-    type of the response; needs_key: whether keys are checked; file: whether the body is a form with
-    a file; streams: whether the response may be JSON lines; example: fields of a body, other than
-    the file
-    """
+    """An endpoint."""
 
     method: str
     path: str
     summary: str
     answer: Callable[[Service, Request, Any], Awaitable[Any]]
+    """Takes the service, the request and the validated body; returns a `Response`, an iterator of
+    JSON lines, or a value to send as JSON.
+    """
     result: Any
+    """Type of the response."""
     body: type[BaseModel] | None = None
+    """Type of the request body, as JSON or a form."""
     needs_key: bool = True
+    """Whether keys are checked."""
     file: bool = False
+    """Whether the body is a form with a file."""
     streams: bool = False
+    """Whether the response may be JSON lines."""
     example: Mapping[str, Any] | None = None
+    """Fields of an example body, other than the file."""
 
 
 def encode(content: Any) -> bytes:

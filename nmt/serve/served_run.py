@@ -17,15 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class ServedRun:
-    """A run with its translator.
-
-    name: for clients, never a path; source, target: language codes; engine: its name
-    """
+    """A run with its translator; `source` and `target` are its language codes."""
 
     name: str
+    """Its name for clients, never a path."""
     folder: RunFolder
     translator: "Translator"
     engine: str
+    """Name of the engine."""
 
     def __post_init__(self) -> None:
         data = self.folder.config.data

@@ -32,16 +32,14 @@ _ADAPTED = 16  # runs with a glossary or address that are kept
 
 @dataclass(frozen=True)
 class Access:
-    """Who may use the server.
-
-    keys: API keys, empty if none is required; hosts: accepted Host headers without ports, empty if
-    any is accepted; origins: other sites whose pages may send requests, as in Origin headers, "*"
-    for all
-    """
+    """Who may use the server."""
 
     keys: Sequence[str] = ()
+    """API keys, empty if none is required."""
     hosts: Sequence[str] = ("localhost", "127.0.0.1", "[::1]")
+    """Accepted Host headers without ports, empty if any is accepted."""
     origins: Sequence[str] = ()
+    """Other sites whose pages may send requests, as in Origin headers, "*" for all."""
 
 
 class Service:

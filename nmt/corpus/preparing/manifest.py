@@ -22,18 +22,16 @@ _SMALL = (".json", ".jsonl", ".model", ".keys")
 
 @dataclass(frozen=True)
 class Manifest:
-    """The content of `prepared.json`.
-
-    files: sizes in bytes
-    checksums: hexadecimal SHA-256 of the files that are copied into run folders
-    inherited: `ParentRunData.checksum` of `tokenizer.run`, or None
-    """
+    """The content of `prepared.json`."""
 
     folder: Path
     fingerprint: str
     files: dict[str, int]
+    """Sizes in bytes, by file name."""
     checksums: dict[str, str] = field(default_factory=dict)
+    """Hexadecimal SHA-256 of the files that are copied into run folders."""
     inherited: str | None = None
+    """`ParentRunData.checksum` of `tokenizer.run`, or None."""
 
     def is_complete(self) -> bool:
         """Return whether all listed files exist and have their recorded size."""

@@ -44,13 +44,12 @@ _KEPT_OUT = "kept_out.jsonl"
 
 @dataclass(frozen=True)
 class ParentRunData:
-    """The prepared data in a run folder, as a basis for fine-tuning.
-
-    folder: RUN/data; data: the run's `data` section
-    """
+    """The prepared data in a run folder, as a basis for fine-tuning."""
 
     folder: Path
+    """The folder `data` of the run."""
     data: DataConfig
+    """The run's `data` section."""
 
     @classmethod
     def open(cls, config: Config) -> "ParentRunData | None":

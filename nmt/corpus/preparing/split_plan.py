@@ -71,17 +71,15 @@ def read_given(data: DataConfig, corpora: list[Corpus]) -> Given:
 
 @dataclass
 class SplitPlan:
-    """Which split each pair of the training corpora goes to; a few bytes per pair, no text.
-
-    sizes: number of pairs per corpus; the arrays concatenate the corpora in this order
-    several: which sources consist of more than one sentence
-    """
+    """Which split each pair of the training corpora goes to; a few bytes per pair, no text."""
 
     sizes: list[int]
+    """Number of pairs per corpus; the arrays concatenate the corpora in this order."""
     parts: NDArray[np.uint8]
     source_keys: NDArray[np.int64]
     target_keys: NDArray[np.int64]
     several: NDArray[np.bool_]
+    """Which sources consist of more than one sentence."""
     dropped: Counter[str]
 
     @property
@@ -204,21 +202,20 @@ def _assign(
 
 @dataclass
 class _Cleaned:
-    """Facts about each training pair, after cleaning.
-
-    sizes: number of pairs per corpus; the arrays concatenate the corpora in this order
-    several: which of the kept sources consist of more than one sentence
-    plain_source_keys, plain_target_keys: hashes that ignore case and punctuation; empty unless
-    `data.disjoint_splits` is set
-    """
+    """Facts about each training pair, after cleaning."""
 
     sizes: list[int]
+    """Number of pairs per corpus; the arrays concatenate the corpora in this order."""
     kept: NDArray[np.bool_]
     source_keys: NDArray[np.int64]
     target_keys: NDArray[np.int64]
     plain_source_keys: NDArray[np.int64]
     plain_target_keys: NDArray[np.int64]
+    """`plain_source_keys` and `plain_target_keys` are hashes that ignore case and punctuation;
+    empty unless `data.disjoint_splits` is set.
+    """
     several: NDArray[np.bool_]
+    """Which of the kept sources consist of more than one sentence."""
     dropped: Counter[str]
 
 

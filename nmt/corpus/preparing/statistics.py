@@ -90,15 +90,14 @@ def _move_words(between_spaces: Counter[str], counts: Counter[str]) -> None:
 
 @dataclass(frozen=True)
 class TrainingStatistics:
-    """Facts about the training text.
-
-    source_words, target_words: words with at least `FREQUENT` occurrences, in lower case
-    target_keys: the sorted hashes of the targets, computed with `seed`
-    """
+    """Facts about the training text."""
 
     source_words: frozenset[str]
+    """Source words with at least `FREQUENT` occurrences, in lower case."""
     target_words: frozenset[str]
+    """Target words with at least `FREQUENT` occurrences, in lower case."""
     target_keys: NDArray[np.int64]
+    """The sorted hashes of the targets, computed with `seed`."""
     seed: int
 
     def has_rare_word(self, source: str, target: str) -> bool:

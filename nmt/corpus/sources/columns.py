@@ -15,15 +15,14 @@ _MOSTLY = 0.7  # of the rows
 
 @dataclass(frozen=True)
 class Columns:
-    """The places of both sides among the fields of a line; named: whether line 1 has their names.
-
-    width: the usual number of fields
-    """
+    """The places of both sides among the fields of a line."""
 
     first: int = 0
     second: int = 1
     named: bool = False
+    """Whether line 1 holds the names of the columns."""
     width: int = 2
+    """The usual number of fields."""
 
     @property
     def are_first(self) -> bool:

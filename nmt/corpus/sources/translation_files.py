@@ -215,14 +215,15 @@ def _require_root(path: Path, name: str, wanted: str) -> None:
 
 @dataclass
 class _Unit:
-    """A unit of an XLIFF file; long ones are divided into segments, by the same ids on both sides.
+    """A unit of an XLIFF file.
 
-    states: of the unit, or of its segments
+    Long ones are divided into segments, by the same ids on both sides.
     """
 
     sources: dict[str, str] = field(default_factory=dict)
     targets: dict[str, str] = field(default_factory=dict)
     states: dict[str, str] = field(default_factory=dict)
+    """States by segment id; that of the whole unit has the key ""."""
     is_translatable: bool = True
 
     def pairs(self) -> Iterator[Pair]:

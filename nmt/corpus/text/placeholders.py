@@ -297,14 +297,13 @@ def cover(text: str) -> str:
 
 @dataclass
 class PlaceholderText:
-    """Text with placeholders, and what they stand for.
-
-    words: the source text behind each placeholder; written: the same as the translation writes it
-    """
+    """Text with placeholders, and what they stand for."""
 
     text: str
     words: dict[str, str] = field(default_factory=dict)
+    """The source text behind each placeholder."""
     written: dict[str, str] = field(default_factory=dict)
+    """What the translation writes for each placeholder."""
 
     def placeholder(self, word: str, written: str, among: Sequence[str]) -> str:
         """Return the placeholder for a word; the word itself if all are used."""

@@ -38,15 +38,14 @@ class Tokenizers:
     """The tokenizers of both sides.
 
     A joint vocabulary gives both the same ids; for subwords, the target uses only the lower ones.
-
-    known: the source words that need no placeholder; None if `data.placeholders` is none
-    casing: how target words are capitalized; None unless `data.restore_case` is set
     """
 
     source: Tokenizer
     target: Tokenizer
     known: KnownWords | None = None
+    """The source words that need no placeholder; None if `data.placeholders` is none."""
     casing: Casing | None = None
+    """How target words are capitalized; None unless `data.restore_case` is set."""
 
     def placeholder_rules(
         self, data: DataConfig, target_words: TargetWords | None = None

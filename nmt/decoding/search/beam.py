@@ -135,11 +135,7 @@ def _fetch(
 
 @dataclass
 class _Sentence:
-    """The hypotheses of one sentence that have ended.
-
-    exhaustive: whether to continue while an unfinished hypothesis could still become one of the
-    `n_best` most probable, and to drop truncated hypotheses if there are complete ones
-    """
+    """The hypotheses of one sentence that have ended."""
 
     limit: int
     beam_size: int
@@ -147,6 +143,9 @@ class _Sentence:
     offset: float
     n_best: int
     exhaustive: bool
+    """Whether to continue while an unfinished hypothesis could still become one of the `n_best`
+    most probable, and to drop truncated hypotheses if there are complete ones.
+    """
     ended: list[Hypothesis] = field(default_factory=list)
     best_has_ended: bool = False
 

@@ -18,14 +18,14 @@ class Neighbours:
     p(y) = (1 - λ) p_model(y) + λ Σᵢ [yᵢ = y] exp(-dᵢ / T) / Σᵢ exp(-dᵢ / T)
     (Khandelwal et al. 2021, equations 2 and 3), over the `count` nearest positions, where
     dᵢ is the squared distance to the key of position i, and yᵢ its value
-
-    share: λ; temperature: T
     """
 
     datastore: Datastore
     count: int
     share: float
+    """The interpolation weight λ of the equation."""
     temperature: float
+    """The temperature T of the equation."""
 
     def mix(self, hidden: Tensor, logits: Tensor) -> Tensor:
         """Return log p, which a log-softmax would not change.
