@@ -255,14 +255,33 @@ class SegmentSearch:
             searched = [i for i in lacking if not (segments[i].terms and _HAS_PYTORCH)]
         pytorch = self.pytorch_if_possible() if lacking and not self.decoding.temperature else None
         if pytorch:
-            again = [segments[i] for i in lacking]
+            again = [self._without_usual_words(segments[i], found[i][0], pytorch) for i in lacking]
             constraints = self._segmenter.constraints(again)
             sources, limits = [segment.ids for segment in again], self.limits(again)
             # Further options are in the first search.
             second = pytorch(sources, limits, self.decoding, 1, constraints)
-            for i, more in zip(lacking, second, strict=True):
-                found[i] = self._complete_first(segments[i], [*found[i], *more])
+            for i, segment, more in zip(lacking, again, second, strict=True):
+                found[i] = self._complete_first(segment, [*found[i], *more])
         return [hypotheses[:n] for hypotheses in found]
+
+    def _without_usual_words(
+        self, segment: Segment, best: Hypothesis, pytorch: "PyTorchSearch"
+    ) -> Segment:
+        """Return the segment with terms that forbid the words with which `best` translates them.
+
+        Otherwise, a search with constraints may add a term instead of replacing these words.
+        """
+        if not self._segmenter.missing_terms(segment, best.ids):
+            return segment
+        from nmt.decoding.attention import pair_words, words_of_tokens
+
+        source, target = self._tokenizers.source, self._tokenizers.target
+        weights = pytorch.cross_attention(segment.ids, best.ids)
+        sides = (
+            words_of_tokens(source, source.tokens(segment.ids[:-1])),
+            words_of_tokens(target, target.tokens(best.ids)),
+        )
+        return self._segmenter.forbid_usual_words(segment, best.ids, pair_words(weights, *sides))
 
     def _find_begun(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
         """Search segments whose translations have a beginning, with all constraints."""

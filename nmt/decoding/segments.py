@@ -7,7 +7,7 @@ translate is replaced with placeholders and filled in afterwards (`nmt.corpus.te
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
@@ -38,6 +38,8 @@ _NAME = re.compile(r"[^\W\d_]+(?:[ '’-][^\W\d_]+)+")  # of several words
 _BYTE = re.compile("<0x([0-9A-F]{2})>")
 _SPACE = "▁"  # as SentencePiece writes it
 _CLOSING = re.compile(r"\W?[.!?…]+")  # a token; \W: SentencePiece's mark of a space
+_AROUND = ".,;:!?…()[]„“”\"'"  # around words
+_SHORTEST_USUAL = 3  # letters of a word that a term replaces
 _MOST_VOCABULARIES = 8  # whose facts are kept
 
 
@@ -97,6 +99,8 @@ class TermConstraint:
     """Whether no space precedes it in the source, as after a quotation mark."""
     forbidden: tuple[str, ...] = ()
     """Forms of other words, which must not be written."""
+    written: str = ""
+    """The term as the source writes it."""
 
 
 class Segmenter:
@@ -219,7 +223,14 @@ class Segmenter:
                     attached = attached or other.attached
                 preferred = tuple(filter(self._is_known, fitting)) or fitting
                 terms[match.term] = TermConstraint(
-                    match.term, forms, fitting, preferred, is_plural, attached, forbidden
+                    match.term,
+                    forms,
+                    fitting,
+                    preferred,
+                    is_plural,
+                    attached,
+                    forbidden,
+                    match.text,
                 )
         return tuple(terms.values()), replace(part, written={**part.written, **written})
 
@@ -296,6 +307,29 @@ class Segmenter:
         """Return the terms that a translation lacks."""
         return self._missing(segment, self._tokenizers.target.decode(ids)) if segment.terms else []
 
+    def forbid_usual_words(
+        self, segment: Segment, ids: Sequence[int], pairs: Sequence[tuple[int, int]]
+    ) -> Segment:
+        """Return the segment with terms that forbid the words by which a translation replaces them.
+
+        ids: the translation; pairs: the numbers of aligned words, of source and translation
+        """
+        text = self._tokenizers.target.decode(ids)
+        source, target = (
+            [word.strip(_AROUND) for word in side.split()] for side in (segment.part.text, text)
+        )
+        lacking = self._missing(segment, text)
+
+        def forbidding(term: TermConstraint) -> TermConstraint:
+            if term.term not in lacking or not term.forms:
+                return term
+            places = _places(term.written.lower().split(), [word.lower() for word in source])
+            words = [target[number] for place, number in pairs if place in places]
+            usual = (word for word in words if _is_alternative(word, term.forms))
+            return replace(term, forbidden=(*term.forbidden, *usual))
+
+        return replace(segment, terms=tuple(map(forbidding, segment.terms)))
+
     def unwritable(self, terms: Iterable[Term]) -> list[str]:
         """Return what the target vocabulary lacks of the terms' translations: characters, or words
         if it has no subwords.
@@ -327,10 +361,14 @@ class Segmenter:
             [] if segment.beginning or _ENDS.search(segment.part.text) else _closing(target)
             for segment in segments
         ]
-        encode = target.encode_lines
         avoided = [
-            [ids for term in segment.terms for ids in encode(list(term.forbidden)) if ids]
-            for segment in segments
+            [
+                ids
+                for term in segment.terms
+                for word in term.forbidden
+                for ids in self._avoided(word, phrases)
+            ]
+            for segment, phrases in zip(segments, needed, strict=True)
         ]
         constraints = Constraints(needed, _continuing(target), closing, avoided=avoided)
         if not any(segment.beginning for segment in segments):
@@ -351,6 +389,28 @@ class Segmenter:
             quoted = target.encode_lines([f'"{form}' for form in term.preferred])
             phrases += [ids[len(mark) :] for ids in quoted if ids[: len(mark)] == mark]
         return [ids for ids in phrases if ids and UNK not in ids]
+
+    def _avoided(self, word: str, needed: list[list[list[int]]]) -> Iterator[list[int]]:
+        """Yield phrases without which a word, and those that begin with it, can't be written.
+
+        Its first tokens are enough if they are most of it: otherwise, the model would begin the
+        word, and then continue with another ending. needed: what must be written
+        """
+        target = self._tokenizers.target
+        ids = target.encode(word)
+        if " " not in word:
+            counts = range(1, len(ids) + 1)
+            enough = (n for n in counts if 2 * len(target.decode(ids[:n])) >= len(word))
+            first = ids[: next(enough, len(ids))]
+            begun = {tuple(phrase[: len(first)]) for phrases in needed for phrase in phrases}
+            ids = ids if tuple(first) in begun else first
+            start = f" {word}".encode()
+            if not target.marks_end:
+                for number, spelling in enumerate(_spellings(target)):
+                    if spelling.startswith(start) and (number,) not in begun:
+                        yield [number]
+        if ids:
+            yield ids
 
     def _placeholder(self, text: str, mark: str) -> list[list[int]]:
         """Return a placeholder as phrases: alone, and with the genitive's s if it is a token."""
@@ -409,6 +469,25 @@ def _genitive(target: Tokenizer) -> list[int]:
     continuing = _continuing(target)
     tokens = target.tokens(continuing)
     return [i for i, token in zip(continuing, tokens, strict=True) if token == "s"]
+
+
+def _places(phrase: list[str], words: list[str]) -> set[int]:
+    """Return the places of all words that belong to a phrase."""
+    length = len(phrase)
+    starts = (i for i in range(len(words)) if words[i : i + length] == phrase)
+    return {start + i for start in starts for i in range(length)}
+
+
+def _is_alternative(word: str, forms: Sequence[str]) -> bool:
+    """Return whether a word may be what the model writes instead of a term.
+
+    It is, like the term, a noun or not, and no word that a form of the term begins with.
+    """
+    return (
+        len(word) >= _SHORTEST_USUAL
+        and word[0].isupper() == forms[0][0].isupper()
+        and not any(form.lower().startswith(word.lower()) for form in forms)
+    )
 
 
 def _contains(text: str, words: Sequence[str]) -> bool:

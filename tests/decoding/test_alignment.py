@@ -13,8 +13,8 @@ from nmt.corpus.text.sentences import SplitText
 from nmt.corpus.tokenizers.registry import Tokenizers
 from nmt.corpus.tokenizers.vocabulary import Vocabulary
 from nmt.corpus.tokenizers.words import WordTokenizer
-from nmt.decoding.alignment import _cross_attention, _pairs, _words, align, format_pairs
-from nmt.decoding.attention import attention_of
+from nmt.decoding.alignment import align, format_pairs
+from nmt.decoding.attention import attention_of, cross_attention, pair_words, words_of_tokens
 from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.decoding.loading import load_translator
 from nmt.decoding.search.hypothesis import Hypothesis
@@ -45,11 +45,10 @@ def test_a_trained_model_aligns_names_and_verbs(trained_run):
 
 def test_attention_is_the_mean_over_all_layers_and_heads(random_model):
     model = random_model(decoder_layers=2)
-    trace = Trace([], [5, 6, EOS], [], Hypothesis([7, 8], -1.0, -1.0, True), "")
     layers = [layer.cross_attention for layer in model.decoder_layers()]
     first, second = attention_of(model, [5, 6, EOS], [7, 8], layers)
     expected = (first.mean(0) + second.mean(0))[:-1] / 2
-    torch.testing.assert_close(_cross_attention(model, trace), expected)
+    torch.testing.assert_close(cross_attention(model, [5, 6, EOS], [7, 8]), expected)
     assert not torch.allclose(first.mean(0), second.mean(0))
 
 
@@ -69,7 +68,7 @@ def test_an_untranslated_sentence_does_not_shift_later_words(monkeypatch):
         Trace(["a", "<eos>"], [A, EOS], ["a"], Hypothesis([A], -1.0, -1.0, True), "a"),
     ]
     weights = iter([torch.zeros(0, 2), *torch.tensor([[[0.9, 0.1]], [[0.8, 0.2]]])])
-    monkeypatch.setattr("nmt.decoding.alignment._cross_attention", lambda *_: next(weights))
+    monkeypatch.setattr("nmt.decoding.alignment.cross_attention", lambda *_: next(weights))
     translator = SimpleNamespace(
         translate=lambda lines: [Translation("b a", -3.0)],
         traces=lambda translation: parts,
@@ -102,27 +101,27 @@ def test_a_token_without_text_belongs_to_the_word_after_it():
             return text.replace("<0xC3>", "")
 
     tokens = ["▁", "Q", "u", "▁", "<0xC3>", "<0xB6>", "l", "▁"]
-    assert _words(Joined(), tokens) == [0, 0, 0, 1, 1, 1, 1, 1]
+    assert words_of_tokens(Joined(), tokens) == [0, 0, 0, 1, 1, 1, 1, 1]
 
 
 def test_a_target_word_is_aligned_by_the_sum_over_its_tokens():
     weights = torch.tensor([[0.5, 0.3, 0.0, 0.2], [0.0, 0.6, 0.3, 0.1], [0.1, 0.1, 0.1, 0.7]])
     # Source tokens of words 0, 1, 1 and <eos>; target tokens of words 0, 0 and 1.
-    assert _pairs(weights, [0, 1, 1], [0, 0, 1]) == [(1, 0)]
-    assert _pairs(weights, [0, 1, 2], [0, 0, 1]) == [(1, 0)]
-    assert _pairs(weights, [0, 1, 1], [0, 1, 2]) == [(0, 0), (1, 1)]
+    assert pair_words(weights, [0, 1, 1], [0, 0, 1]) == [(1, 0)]
+    assert pair_words(weights, [0, 1, 2], [0, 0, 1]) == [(1, 0)]
+    assert pair_words(weights, [0, 1, 1], [0, 1, 2]) == [(0, 0), (1, 1)]
 
 
 def test_a_translation_without_text_has_no_pairs():
     weights = torch.ones(2, 3)
-    assert _pairs(weights, [0, 1], [-1, -1]) == []
-    assert _pairs(weights[:0], [0, 1], []) == []
+    assert pair_words(weights, [0, 1], [-1, -1]) == []
+    assert pair_words(weights[:0], [0, 1], []) == []
 
 
 def test_a_tag_is_not_a_word():
-    assert _words(WORDS, [TAGS[0], "a", "b"]) == [-1, 0, 1]
+    assert words_of_tokens(WORDS, [TAGS[0], "a", "b"]) == [-1, 0, 1]
     weights = torch.tensor([[0.8, 0.1, 0.1, 0.0], [0.1, 0.2, 0.6, 0.1]])
-    assert _pairs(weights, [-1, 0, 1], [0, 1]) == [(1, 1)]
+    assert pair_words(weights, [-1, 0, 1], [0, 1]) == [(1, 1)]
 
 
 def test_ensembles_are_refused(random_model):

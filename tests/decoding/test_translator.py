@@ -92,6 +92,10 @@ class ScriptedSearch:
             for ids in sources
         ]
 
+    def cross_attention(self, source, written):
+        """Return attention of each target token to the source token at the same place."""
+        return torch.eye(len(written), len(source))
+
 
 def echo(max_length: int = 24) -> ScriptedSearch:
     """Return a search that returns the source itself."""
@@ -738,6 +742,35 @@ def test_a_translation_with_a_forbidden_word_is_searched_again(subwords, transla
     [(_, constraints)] = bound.asked
     assert constraints.phrases == [[]]
     assert "Ben" in [subwords.target.decode(ids) for ids in constraints.avoided[0]]
+
+
+def test_a_further_search_may_not_write_what_the_first_wrote_for_a_term(words, translator):
+    plain = ScriptedSearch(lambda ids: [words.target.encode("Anna liest Ben .")])
+    bound = ScriptedSearch(lambda ids: [words.target.encode("Anna liest Ben Lied .")])
+    made = translator(words, search=plain, pytorch=bound)
+    with_terms(made, "Ben\tLied").translate(["Anna singt Ben ."])
+    [(_, constraints)] = bound.asked
+    assert [words.target.decode(ids) for ids in constraints.avoided[0]] == ["Ben"]
+
+
+@pytest.mark.parametrize(
+    ("forbidden", "beginning"), [("Kalender", "Kalen"), ("Bücherei", "Bücherei")]
+)
+def test_the_first_half_of_a_forbidden_word_is_avoided_unless_a_term_begins_with_it(
+    subwords, translator, forbidden, beginning
+):
+    search = says(subwords, "Ben liest.")
+    made = with_terms(
+        translator(subwords, search=search, pytorch=search), f"book\tBuch|!{forbidden}"
+    )
+    made.translate(["Ben reads books."])
+    (_, constraints) = search.asked[-1]
+    decode = subwords.target.decode
+    assert beginning in {decode(ids) for ids in constraints.avoided[0]}
+    needed = [decode(ids) for ids in constraints.phrases[0][0]]
+    assert not any(
+        text.startswith(decode(ids)) for ids in constraints.avoided[0] for text in needed
+    )
 
 
 def test_a_term_that_could_not_be_placed_is_told(subwords, translator):

@@ -4,9 +4,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from nmt.config.choices import Engine, Weights
 from nmt.config.decoding import DecodingConfig
+from nmt.decoding.attention import cross_attention
 from nmt.decoding.engines.interface import Constraints
 from nmt.decoding.search.avoided import WithoutPhrases
 from nmt.decoding.search.batches import make_batches
@@ -137,6 +139,11 @@ class PyTorchSearch:
         ids = torch.tensor([source], device=self._device)
         with TORCH_LOCK:
             return continuations(self._writer, ids, written, count, limit, ended)
+
+    def cross_attention(self, source: Sequence[int], written: Sequence[int]) -> Tensor:
+        """Return the attention of the first model; see `cross_attention`."""
+        with TORCH_LOCK:
+            return cross_attention(self.models[0], source, written)
 
     def _search_batch(
         self,
