@@ -1,9 +1,12 @@
 """`nmt translate` for documents: a file of the same format, with its text translated."""
 
 import logging
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING
@@ -30,6 +33,16 @@ def is_document(path: Path) -> bool:
 
     kind = ending_of(path.name)
     return translation_format(path.name) is not None or (kind in ENDINGS and kind != ".txt")
+
+
+def require_lines_of_text(path: Path) -> None:
+    """Refuse a file that translation line by line would damage."""
+    from nmt.documents.endings import BINARY, STRUCTURED, ending_of, not_supported
+
+    kind = ending_of(path.name)
+    if kind in (*BINARY, *STRUCTURED):
+        remedy = _by_lines(path) if kind in STRUCTURED else ""
+        raise UserError(f"{path}: {not_supported()}{remedy}")
 
 
 def require_fitting(path: Path, output: Path | None, given: Mapping[str, bool]) -> None:
@@ -66,25 +79,51 @@ def require_lines(output: Path) -> None:
 
 
 def _format(path: Path) -> str:
-    """Return what endings of one format, such as .htm and .html, have in common."""
+    """Return what is the same for all endings of one format, such as .htm and .html."""
     from nmt.config.data import translation_format
     from nmt.documents.endings import ending_of
 
-    return translation_format(path.name) or ending_of(path.name).replace(".html", ".htm")
+    return translation_format(path.name) or re.sub("html?$", "ht", ending_of(path.name))
 
 
 def open_document(path: Path, languages: tuple[str, str]) -> "Document":
     """Read a document to translate between two languages."""
-    from nmt.documents.errors import DocumentError
+    from nmt.documents.endings import HTML, ending_of
     from nmt.documents.formats import encoding_of, read_document
     from nmt.files.small_files import read_small
     from nmt.progress import elapsed
 
+    with _explained(path), elapsed(f"reading {path.name}"):
+        content = read_small(path, _LARGEST)
+        document = read_document(str(path), content, languages)
+        encoding = encoding_of(path.name, content)
+    if ending_of(path.name) not in HTML:  # which is written as ASCII, with references
+        _warn_of_encoding(path, encoding)
+    return document
+
+
+def lines_of(path: Path) -> "Iterator[str]":
+    """Yield the lines of a text file; one named .txt may have any encoding, as a document may."""
+    from nmt.corpus.sources.readers import decode_lines, read_lines
+    from nmt.documents.endings import ending_of
+    from nmt.documents.plain_text import decode
+
+    fits = path.is_file() and path.stat().st_size <= _LARGEST
+    if ending_of(path.name) != ".txt" or not fits:
+        return read_lines(path)
+    with _explained(path):
+        content, encoding = decode(path.read_bytes())
+    _warn_of_encoding(path, encoding)
+    return decode_lines(BytesIO(content.encode()), str(path))
+
+
+@contextmanager
+def _explained(path: Path) -> "Iterator[None]":
+    """Say in errors how else a file can be translated."""
+    from nmt.documents.errors import DocumentError
+
     try:
-        with elapsed(f"reading {path.name}"):
-            content = read_small(path, _LARGEST)
-            document = read_document(str(path), content, languages)
-            encoding = encoding_of(path.name, content)
+        yield
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror}); check the file") from None
     except DocumentError as error:
@@ -92,17 +131,22 @@ def open_document(path: Path, languages: tuple[str, str]) -> "Document":
     except ModuleNotFoundError:
         missing = missing_extra(f"{path}: translating such documents", "documents")
         raise UserError(f"{missing}{_remedy(path)}") from None
-    if encoding != "utf-8" and _format(path) != ".htm":  # HTML is written as ASCII, with references
+
+
+def _warn_of_encoding(path: Path, encoding: str) -> None:
+    if encoding != "utf-8":
         _LOG.warning(f"{path}: is {encoding}; its translation is UTF-8")
-    return document
 
 
 def _remedy(path: Path) -> str:
     """Return what else can be done with a text file."""
     from nmt.documents.endings import TEXT, ending_of
 
-    is_text = ending_of(path.name) in TEXT
-    return f"; or translate its lines: nmt translate < {path}" if is_text else ""
+    return _by_lines(path) if ending_of(path.name) in TEXT else ""
+
+
+def _by_lines(path: Path) -> str:
+    return f"; or translate its lines: nmt translate < {path}"
 
 
 def translate_document(

@@ -5,6 +5,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import tee
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,9 +13,11 @@ import typer
 
 from nmt.cli.documents import (
     is_document,
+    lines_of,
     open_document,
     require_fitting,
     require_lines,
+    require_lines_of_text,
     translate_document,
 )
 from nmt.cli.options import (
@@ -29,6 +32,7 @@ from nmt.cli.prompt import converse
 from nmt.cli.writing import (
     align_lines,
     format_translations,
+    indented,
     reporting,
     require_plain,
     warn_of_missing,
@@ -145,6 +149,8 @@ def translate(
     if tag and options.address:
         raise UserError("--tag and --address cannot be combined, because --address is itself a tag")
     file = input_ if input_ and is_document(input_) else None
+    if input_ and not file:
+        require_lines_of_text(input_)
     if file:
         given = {"--n-best": n_best is not None, "--scores": scores, "--alignment": alignment}
         given |= {"--prefix": prefix is not None, "--tag": tag is not None}
@@ -168,6 +174,7 @@ def translate(
         converse(translator, runs[0], n_best, tagged, scores=scores)
         return
     read = "\n".join(text).split("\n") if text else _input_lines(input_)
+    typed, read = tee(read)
     lines = (tagged + line for line in read)
     if alignment:
         write_lines(align_lines(translator, lines, missing), output)
@@ -178,7 +185,8 @@ def translate(
         begun = _input_lines(Path(prefix)) if input_ else [prefix] * len(text or [])
     found = translator.stream(lines, n_best or 1, begun)
     found = reporting(found, missing)
-    write_lines(format_translations(found, n_best, scores), output)
+    printed = format_translations(found, n_best, scores)
+    write_lines(printed if n_best or scores else indented(typed, printed), output)
     warn_of_missing(missing, translator)
 
 
@@ -191,6 +199,6 @@ def _is_file(text: str) -> bool:
 
 def _input_lines(path: Path | None) -> Iterator[str]:
     """Yield the lines of a file or of standard input, split at line feeds only."""
-    from nmt.corpus.sources.readers import decode_lines, read_lines
+    from nmt.corpus.sources.readers import decode_lines
 
-    return read_lines(path) if path else decode_lines(sys.stdin.buffer, "standard input")
+    return lines_of(path) if path else decode_lines(sys.stdin.buffer, "standard input")

@@ -39,6 +39,13 @@ def format_translations(
             yield "\t".join([*columns, in_one_line(each.text)])
 
 
+def indented(sources: Iterable[str], translations: Iterable[str]) -> Iterator[str]:
+    """Yield each translation with the spaces and tabs at the start of its source."""
+    for source, translation in zip(sources, translations, strict=True):
+        indent = source[: len(source) - len(source.lstrip(" \t"))]
+        yield indent + translation if translation else ""
+
+
 def warn_of_parts(source: str, found: "Translation") -> None:
     """Warn of what may be wrong with a translation; source: its source in messages."""
     if found.parts > found.sentences:

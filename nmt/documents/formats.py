@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from nmt.config.data import translation_format
 from nmt.documents.document import Document, Languages
-from nmt.documents.endings import ENDINGS, TEXT, ending_of
+from nmt.documents.endings import ENDINGS, HTML, TEXT, ending_of, not_supported
 from nmt.documents.errors import DocumentError
 from nmt.documents.formatting import Formatted, has_letters
 from nmt.documents.json_strings import JsonStrings, keeps_placeholders, with_placeholders
@@ -41,7 +41,7 @@ def read_document(
         from nmt.documents.word_files import WordFile
 
         return WordFile(content, languages)
-    if kind in (".html", ".htm"):
+    if kind in HTML:
         return _HtmlFile(content, languages)
     if kind == ".md":
         return _MarkdownFile(content)
@@ -59,7 +59,7 @@ def text_of(name: str, content: bytes) -> str:
         return decode(content)[0]
     if kind == ".json":
         return "\n".join(JsonStrings(decode(content)[0]).texts)
-    if kind in (".html", ".htm"):
+    if kind in HTML:
         from nmt.documents.html_markup import Markup
 
         return Markup(decode(content)[0]).text
@@ -74,7 +74,7 @@ def encoding_of(name: str, content: bytes) -> str:
 def _kind(name: str) -> str:
     kind = ending_of(name)
     if kind not in ENDINGS:
-        raise DocumentError(f"file format not supported; use {', '.join(ENDINGS)}")
+        raise DocumentError(not_supported())
     return kind
 
 

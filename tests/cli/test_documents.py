@@ -142,6 +142,11 @@ def test_text_in_a_code_page_is_recognized(trained_run: RunFolder) -> None:
     Path("page.html").write_bytes(f"<p>{spoken}</p>".encode("cp1252"))  # written as ASCII
     done = nmt("translate", "--run", trained_run.path, "--input", "page.html")
     assert "cp1252" not in text(done.stderr)
+    for encoding in ("cp1252", "utf-16-le"):
+        Path("a.txt").write_bytes(f"{spoken}\n\tAnna sings today.\n".encode(encoding))
+        done = nmt("translate", "--run", trained_run.path, "--input", "a.txt")
+        assert text(done.stdout).endswith("\n\tAnna singt heute.\n")
+        assert text(done.stderr).startswith(f"a.txt: is {encoding}; its translation is UTF-8\n")
 
 
 def test_a_document_is_translated_with_progress(
@@ -182,6 +187,12 @@ def test_a_document_is_translated_with_progress(
         ("a.json", "; or translate its lines: nmt translate < a.json"),
         ("bad.po --output out.po", "bad.po: line 1"),
         ("a.tmx.gz --output out.tmx", "a.tmx.gz: is compressed; unpack it first"),
+        ("a.csv", "format not supported; use .txt, .srt, "),
+        ("a.csv --output b.csv", "; or translate its lines: nmt translate < a.csv"),
+        ("a.jsonl", "nmt translate < a.jsonl"),
+        ("a.pdf", ".docx, .tmx, "),
+        ("zero.txt", "zero bytes, and is not UTF-16; is it text?; or translate"),
+        ("a.xhtml --output b.html", "ends with .xhtml"),
         ("a.txt --output out.docx", "out.docx: only a .docx file is translated into one"),
     ],
 )
@@ -191,12 +202,14 @@ def test_what_does_not_fit_a_document_is_refused(
     Path("de.po").write_text(PO)
     Path("bad.po").write_text('msgid "a')
     Path("a.docx").write_bytes(b"PK\x03\x04")
-    for name in ("a.md", "a.txt", "a.json", "a.tmx.gz"):
+    Path("zero.txt").write_bytes(b"My dog\0My cat\n")
+    names = ("a.md", "a.txt", "a.json", "a.tmx.gz", "a.csv", "a.jsonl", "a.pdf", "a.xhtml")
+    for name in names:
         Path(name).write_text("Anna sings today.\n")
-    names = {path.name for path in Path().iterdir()}
+    before = {path.name for path in Path().iterdir()}
     command = ["translate", "--run", trained_run.path, "--input", *arguments.split()]
     assert_refused(*command, message=message)
-    assert {path.name for path in Path().iterdir()} == names
+    assert {path.name for path in Path().iterdir()} == before
 
 
 def test_lines_of_a_document_are_translated_from_standard_input(trained_run: RunFolder) -> None:

@@ -33,6 +33,8 @@ TEXTS = {  # English sentences are replaced by German ones, and nothing else cha
     "mark.txt": "\ufeffBen reads often. ½",
     "mark.html": "\ufeffBen reads often. ½",
     "symbols.html": "<p>Anna sings today.</p><p>12.5 %</p><h2>—</h2>",
+    "page.xhtml": '<?xml version="1.0"?>\n<html xmlns="http://www.w3.org/1999/xhtml" lang="en">'
+    '<head><meta name="a"/></head><body><p>Anna sings today.<br/></p><p></p></body></html>',
     "page.html": '<!DOCTYPE html><html lang="en"><head><style>x</style></head><body><p><sup>1</sup>'
     "Ben reads often.</p></body></html>",
 }
