@@ -35,7 +35,10 @@ def decode(content: bytes) -> tuple[str, str]:
                 return content[len(mark) :].decode(name), name
             except UnicodeDecodeError:
                 raise DocumentError(f"the file is not {name} text") from None
-    nulls = content.count(b"\0")
+    # In UTF-16, most characters have a zero at the same place, the first byte or the second.
+    rare, nulls = sorted(content[place::2].count(0) for place in (0, 1))
+    if nulls and nulls <= max(10 * rare, len(content) // 10):
+        raise DocumentError("the file contains zero bytes, and is not UTF-16; is it text?")
     if not nulls:
         try:
             return content.decode(), "utf-8"

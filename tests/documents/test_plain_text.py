@@ -19,7 +19,9 @@ def test_encodings_are_recognized(encoding: str) -> None:
     assert codecs.lookup(found).name in (codecs.lookup(encoding).name, found)
 
 
-@pytest.mark.parametrize("content", [b"\x00\x01\xff\xfe\x80" * 9, codecs.BOM_UTF16_LE + b"abc"])
+@pytest.mark.parametrize(
+    "content", [b"\x00\x01\xff\xfe\x80" * 9, b"a dog\0a cat", codecs.BOM_UTF16_LE + b"abc"]
+)
 def test_what_is_no_text_is_refused(content: bytes) -> None:
     with pytest.raises(DocumentError):
         decode(content)
