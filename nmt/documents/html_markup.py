@@ -25,13 +25,16 @@ _INLINE = frozenset(
 )
 _NO_TEXT = frozenset(
     (
-        *("code", "iframe", "kbd", "math", "noembed", "noframes", "noscript", "plaintext", "pre"),
-        *("samp", "script", "style", "svg", "template", "textarea", "var", "xmp"),
+        *("code", "iframe", "kbd", "math", "noembed", "noframes", "plaintext", "pre", "samp"),
+        *("script", "style", "svg", "template", "textarea", "var", "xmp"),
     )
 )
 _WITHIN_TEXT = frozenset(("code", "img", "kbd", "math", "samp", "svg", "var"))  # stay as they are
 _OBJECT = "\ufffc"  # in place of one of them
-_ATTRIBUTES_WITH_TEXT = ("alt", "title", "placeholder", "aria-label", "aria-description")
+_ATTRIBUTES_WITH_TEXT = (
+    *("alt", "title", "placeholder", "aria-label", "aria-description", "aria-placeholder"),
+    *("aria-roledescription", "aria-valuetext"),
+)
 _LABELLED = frozenset(("optgroup", "option", "track"))  # by the attribute label
 _DESCRIPTIONS = frozenset(
     (
@@ -40,6 +43,7 @@ _DESCRIPTIONS = frozenset(
     )
 )
 _ENDS = ".!?:;…"
+_WORD_AT_END = re.compile(r"[^\W\d_]{2}\Z")
 _BUTTONS = frozenset(("button", "submit", "reset"))
 _NEVER_OPEN = re.compile(r"<(?:br|hr|img)(?=[\s/>])", re.IGNORECASE)  # not even within <svg>
 _VOID = re.compile(
@@ -98,8 +102,12 @@ class Stretch:
 
     @property
     def texts(self) -> list[str]:
-        """The text of each leaf."""
-        return list(map(_text_of, self.leaves))
+        """The text of each leaf; a line break within a sentence is a space."""
+        texts = list(map(_text_of, self.leaves))
+        for number, leaf in enumerate(self.leaves):
+            if leaf.tag == "br" and not texts[number - 1][-1:].isspace():
+                texts[number - 1] += " "
+        return texts
 
     @property
     def formatted(self) -> Formatted:
@@ -209,6 +217,12 @@ class Markup:
             (text if stretch.leaves[number].is_text_node else stretch.leaves[number], number)
             for text, number in _spaced(stretch, parts)
         ]
+        breaks = [not isinstance(piece, str) and piece.tag == "br" for piece, _ in pieces]
+        for i, (piece, number) in enumerate(pieces):  # no spaces beside a line break
+            if isinstance(piece, str):
+                piece = piece.rstrip() if breaks[i + 1 : i + 2] == [True] else piece
+                piece = piece.lstrip() if i and breaks[i - 1] else piece
+                pieces[i] = piece, number
         for node in self._wrap([(piece, stretch.chains[number]) for piece, number in pieces]):
             place.insert_before(node)
         old = [_outermost(stretch, number) for number in range(len(stretch.leaves))]
@@ -307,6 +321,8 @@ def _find_stretches(first: LexborNode | None) -> Iterator[Stretch]:
         apart = _are_links(node)
         while node is not None:
             leaves = None if apart else _inline_leaves(node)
+            if stretch.leaves and _is_within_sentence(stretch.leaves[-1], node):
+                leaves = [(node, [])]
             if leaves and any(map(_are_apart, leaves, leaves[1:])):
                 leaves = None
             if leaves and stretch.leaves:
@@ -325,6 +341,14 @@ def _find_stretches(first: LexborNode | None) -> Iterator[Stretch]:
                     stretch.chains.append(chain)
             node = node.next
         yield from _with_text(stretch)
+
+
+def _is_within_sentence(before: LexborNode, node: LexborNode) -> bool:
+    """Return whether a node is a line break that a word in small letters follows."""
+    if node.tag != "br" or node.next is None or not before.is_text_node:
+        return False
+    text, after = _text_of(before).rstrip(), (node.next.text_content or "").lstrip()
+    return (text[-1:].isalnum() or text.endswith(",")) and after[:1].islower()
 
 
 def _with_text(stretch: Stretch) -> Iterator[Stretch]:
@@ -355,8 +379,10 @@ def _are_apart(
     level = sum(one.mem_id == other.mem_id for one, other in pairs)
     tags = {chain[level].tag for chain in (first[1], second[1]) if len(chain) > level}
     inside = len(first[1]) > level and len(second[1]) > level
-    if not inside or tags & {"sub", "sup"}:
+    if tags & {"sub", "sup"}:
         return False
+    if not inside:  # a code such as MP3, unless it is a word in small letters
+        return bool(_WORD_AT_END.search(text)) and before.islower() and after.isdigit()
     different = before.isdigit() != after.isdigit() or (before.islower() and after.isupper())
     return different or bool(tags & {"a", "label"})
 

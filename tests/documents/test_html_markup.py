@@ -134,6 +134,10 @@ def test_it_stays_after_its_word(translate: Translate, source: str, expected: st
         ("<div><span>all</span><span>3 items</span></div>", 2),
         ("<b><span>newMail</span><span>Sent</span></b>", 2),
         ("<span>Hel</span><span>lo</span>", 1),
+        ("<b>Price</b>12.50 <b>today</b>", 2),
+        ("<p>Play <b>MP</b>3 files</p>", 1),
+        ("Where is<br>the station?", 1),
+        ("Peter Miller<br>Main Street<br>It is open.<br>closed", 4),
         ("H<sub>2</sub>O", 1),
         ("<a href='/'>Home.</a><a href='/about'>About</a>", 2),
         ("<span>Price:</span><span>5 items</span>", 2),
@@ -152,6 +156,15 @@ def test_neighbouring_elements_are_apart_unless_they_are_of_one_sentence(
     assert len(Markup(html).stretches) == count
 
 
+def test_a_line_break_within_a_sentence_stays_after_its_word(translate: Translate) -> None:
+    found = translate("a.html", b"<p>Ben<br/>reads often.<br>Anna sings<br>\ntoday.</p>").decode()
+    assert found == "<p>Ben<br>liest oft.<br>Anna singt<br>heute.</p>"
+
+
+def test_the_text_for_browsers_without_scripts_is_translated() -> None:
+    assert upper("<noscript><p>one</p></noscript>") == "<noscript><p>ONE</p></noscript>"
+
+
 def test_attributes_that_people_read_are_translated(
     translate: Translate,
 ) -> None:
@@ -161,7 +174,8 @@ def test_attributes_that_people_read_are_translated(
         '<meta name="robots" content="all"><p title="{0}">{0}</p>'
         '<img src="a.png" alt="{0}">'
         '<input placeholder="{0}" value="Ben reads often."><input type="submit" value="{0}">'
-        '<textarea aria-label="{0}" aria-description="{0}">Ben reads often.</textarea>'
+        '<textarea aria-label="{0}" aria-description="{0}" aria-placeholder="{0}">'
+        "Ben reads often.</textarea>"
         '<select label="Ben reads often."><optgroup label="{0}"><option label="{0}"></option>'
         '</optgroup></select><video><track label="{0}"></video>'
         '<i translate="no" title="Ben reads often."></i></body></html>'
