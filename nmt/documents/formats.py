@@ -173,8 +173,8 @@ class _JsonFile(_TextFile):
         if any(self._strings.is_html):
             from nmt.documents.html_markup import Markup
 
-            self._markups = [Markup(text) for text, is_html in pairs if is_html]
-        within = [text for markup in self._markups for text in markup.texts]
+            self._markups = [(text, Markup(text)) for text, is_html in pairs if is_html]
+        within = [text for _, markup in self._markups for text in markup.texts]
         self.texts = [*_plain(self._plain), *within]
 
     def unusable(self, found: Sequence[FoundText]) -> Mapping[int, Formatted]:
@@ -189,9 +189,9 @@ class _JsonFile(_TextFile):
         rest = iter(found)
         plain = [next(rest).text for _ in self._plain]
         marked = []
-        for markup in self._markups:
+        for text, markup in self._markups:
             own = [next(rest) for _ in markup.texts]
-            marked.append(markup.translated(own, *self._languages))
+            marked.append(markup.translated(own, *self._languages) if own else text)
         either = {True: iter(marked), False: iter(plain)}
         return self._strings.replace([next(either[x]) for x in self._strings.is_html])
 

@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
+from html import unescape
 
 from nmt.corpus.text.placeholders import TEMPLATE_FIELD
 from nmt.documents.errors import DocumentError
@@ -14,7 +15,9 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]')
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _KEY = re.compile(r"\s*:")
 # Of i18next, Vue, React and Angular, of printf, Python and .NET.
-_PLACEHOLDER = re.compile(rf"{TEMPLATE_FIELD}|%%|<\d+/?>|</\d+>")
+_PLACEHOLDER = re.compile(
+    rf"{TEMPLATE_FIELD}|%%|<\d+/?>|</\d+>|@(?:\.\w+)?:(?:\w+(?:\.\w+)*|\([\w.]+\))"
+)
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _CHOICE = re.compile(r"\{\s*\w+\s*,\s*(?:plural|select|selectordinal)\s*,")
 # An address, a path, an identifier, a color, a date: no text.
@@ -22,15 +25,22 @@ _CODE = re.compile(
     r"[#./@$]\S+|\w+_\w*|[a-z]+[A-Z]\w*|\S*[\w/)](?:[.\\:#@=]+|/{2,})[\w/(]\S*|(?:[\w.-]+/){2,}\S*"
 )
 _LONGEST_CODE = 500
+# A word with signs of programs: a selector, a call, a part of a regular expression, an operator.
+_WORD_OF_CODE = re.compile(
+    r"[#.@$]\S+|\S*[\^\\]\S*|\*\.\S+|[^\s(]*\w\((?![^\W\d_]+\))\S*|\S*[\])][+*{$]\S*|[<>=|&*+~]+"
+)
+_OPERATION = re.compile(r"\S\s(?:\*|==+|=>|&&|\|\|)\s\S")
 # Keys whose values are no text if they look like names in a program.
 _KEYS_OF_CODES = frozenset(
     (
-        *("class", "classname", "code", "color", "format", "href", "icon", "id", "key", "lang"),
-        *("language", "layout", "locale", "method", "rel", "role", "route", "slug", "src", "style"),
-        *("target", "theme", "type", "unit", "variant"),
+        *("class", "classname", "code", "color", "country", "currency", "format", "href", "icon"),
+        *("id", "key", "lang", "language", "layout", "locale", "method", "mime", "rel", "role"),
+        *("route", "slug", "src", "style", "target", "theme", "type", "tz", "unit", "variant"),
+        "zone",
     )
 )
-_NAME = re.compile(r"[a-z\d]+(?:-[a-zA-Z\d]+)*")
+_LAST_WORD = re.compile(r"([A-Z]?[a-z]+|[A-Z]+)[^a-zA-Z]*$")  # of mimeType, country_code
+_NAME = re.compile(r"[a-z\d]+(?:-[a-zA-Z\d]+)*|[A-Z]{2,3}|[\w+.-]+/[\w+.-]+")
 
 
 class JsonStrings:
@@ -65,7 +75,7 @@ class JsonStrings:
             text = json.loads(found[0])
             if _KEY.match(source, found.end()):
                 key = text
-            elif _is_text(text) and not (key.lower() in _KEYS_OF_CODES and _NAME.fullmatch(text)):
+            elif _is_text(text) and not (_names_code(key) and _NAME.fullmatch(text)):
                 self._spans.append(found.span())
                 self.texts.append(text)
         self.is_html = [bool(_TAG.search(text)) for text in self.texts]
@@ -86,7 +96,19 @@ def _is_text(text: str) -> bool:
         return False
     if _SURROGATE.search(text):  # half a character, which no encoding can write
         return False
-    return len(text) > _LONGEST_CODE or not _CODE.fullmatch(text)
+    return len(text) > _LONGEST_CODE or not (_CODE.fullmatch(text) or _is_program(text))
+
+
+def _is_program(text: str) -> bool:
+    """Return whether most words of a string have signs that are usual in programs only."""
+    words = unescape(text).split()
+    coded = [x for x in words if _WORD_OF_CODE.fullmatch(x) and not _PLACEHOLDER.fullmatch(x)]
+    return bool(_OPERATION.search(text)) or 2 * len(coded) > len(words)
+
+
+def _names_code(key: str) -> bool:
+    word = _LAST_WORD.search(key)
+    return key.lower() in _KEYS_OF_CODES or bool(word and word[1].lower() in _KEYS_OF_CODES)
 
 
 def keeps_placeholders(source: str, translation: str) -> bool:

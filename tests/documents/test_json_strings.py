@@ -13,6 +13,7 @@ from nmt.documents.json_strings import JsonStrings, keeps_placeholders, with_pla
     "text",
     [
         *("Save", "Hello {name}!", "Are you sure?", "Yes/No", "Name:", "50% off", "e-mail", "OK"),
+        *("Home > Shop", "*Required", "Item(s)", "item(s) found?", "&Save", "@:common.ok and go"),
         *("Loading...", "%s files", "100% sure", "You have {{count}} messages", "<0>Log in</0>"),
     ],
 )
@@ -31,6 +32,7 @@ def test_text_is_found(text: str) -> None:
             "2024-01-01T10:00:00Z",
             "a@b.de",
         ),
+        *("^[a-z]+$", "[A-Z]{2}", "rgb(1,2,3)", "*.js", ".nav > li", "SELECT * FROM users"),
         *("primary_button", "/path/to", "./x", "12:30", "{name}", "%1$s", "", "$t(common.save)"),
         "{count, plural, one {# item} other {# items}}",
         "a \ud800 b",
@@ -46,6 +48,8 @@ def test_what_is_no_text_stays(text: str) -> None:
 def test_names_of_a_program_under_certain_keys_stay() -> None:
     tree = {"lang": "en", "icon": ["chevron-left"], "type": "Type", "title": "en", "id": "the id"}
     assert JsonStrings(json.dumps(tree)).texts == ["Type", "en", "the id"]
+    tree = {"currencyCode": "USD", "time_zone": "Europe/Berlin", "mime": "text/html", "no": "NO"}
+    assert JsonStrings(json.dumps(tree | {"@@locale": "en", "unit": "km/h"})).texts == ["NO"]
 
 
 def test_a_key_concerns_its_own_value_only() -> None:
