@@ -15,7 +15,8 @@ from nmt.documents.plain_text import wrap_evenly
 
 _PLACE = re.compile(r"\{\\(?:an?\d|pos|move)|<v[ .]")
 _FORMAT = re.compile(r"(</?[a-zA-Z\d][^<>]*>|\{\\[^{}]*\})")  # such as <i>, {\an8} or <00:01.000>
-_BREAK = re.compile(r"(?:(?<![ \t])[ \t]+)?<br[ \t]*/?>[ \t]*", re.IGNORECASE)
+# Also \N of .ass, and the start of what is written above a word.
+_BREAK = re.compile(r"(?:(?<![ \t])[ \t]+)?(?:<br[ \t]*/?>|<rt>|\\(?-i:N))[ \t]*", re.IGNORECASE)
 _TIME = re.compile(r"-?\d[\d:., \t]*-->")  # programs accept and write many variants
 _VTT_BLOCK = re.compile(r"(?:NOTE|STYLE|REGION)\b(?!.*-->)")
 _SENTENCE_END = re.compile(r"[.!?…♪][\"'”“’»)\]]*$")

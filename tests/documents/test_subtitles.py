@@ -22,6 +22,8 @@ def upper(lines: str, vtt: bool = False) -> str:
         ("- Did you see\nthe film?\n- No.", ["- Did you see the film?", "- No."]),
         ("ANNA: Good morning\nBEN: Hello", ["ANNA: Good morning", "BEN: Hello"]),
         ("one<br>two<br/> three", ["one two three"]),
+        (r"one\Ntwo \N three", ["one two three"]),
+        ("<ruby>Berlin<rt>city</rt></ruby> now", ["Berlin city now"]),
         ("<i>It was late\nand dark</i>", ["It was late and dark"]),
         ("<i>It was late</i>\n<i>and dark</i>", ["It was late and dark"]),
     ],
