@@ -42,6 +42,11 @@ _MARKUP_LINE = re.compile(
     rf"\{{:.*\}}|(?:(?:{_TEMPLATE_TAG})[ \t]*)+|\$\$[^$]+\$\$"
     r"|(?P<formula>\$\$[ \t]*(?:\\[^$]*)?)|\\begin\{(?P<environment>[^{}]*)\}.*"
 )
+# The target of a link; elsewhere than in CommonMark, also directly below a paragraph.
+_REFERENCE = re.compile(
+    r"\[(?!\^)(?:[^\[\]\\]|\\.)+\]:[ \t]*(?:<[^<>]*>|[^\s/#:]*[/#:]\S*)"
+    r"(?:[ \t]+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?"
+)
 _CONTAINER = re.compile(r":{3,}[ \t]*(?:\{[^{}]*\}|[^\s\[{]+)?[ \t]*")  # a title may follow
 _END_OF_ENVIRONMENT = re.compile(r"\\end\{([^{}\n]*)\}")
 _BREAK = re.compile(r"[ \t]*(\\?)\n[ \t]*")
@@ -270,6 +275,8 @@ def _skip_markup(state: StateBlock, line: int, last: int, silent: bool) -> bool:
     if state.is_code_block(line):
         return False
     text = _line_of(state, line)
+    if silent and _REFERENCE.fullmatch(text):  # ends a paragraph; markdown-it reads it
+        return True
     title = ""
     end: int | None = line
     if container := _CONTAINER.match(text):
@@ -350,7 +357,10 @@ def _read(token: Token) -> list[_Element]:
                 place = source.index(child.content, place) + len(child.content)
                 elements += _texts(child.content)
         elif kind == "text_special":  # an escape or an entity
-            add("text", skip(child.markup), child.content)
+            if child.content == "\\":
+                add("kept", skip(child.markup), _OBJECT)
+            else:
+                add("text", skip(child.markup), child.content)
         elif kind in ("softbreak", "hardbreak"):
             found = _BREAK.search(source, place)
             assert found

@@ -111,6 +111,9 @@ def test_a_translation_that_changes_nothing_keeps_the_document() -> None:
     ("source", "expected"),
     [
         ("# The hat {#the-hat}\n", ["The hat"]),
+        ("The [hat][h]\n[h]: http://a.b\n[i]: /c 'The cat'\n", ["The hat"]),
+        ("[^1]: The hat\n[h]: http://a.b\n", ["The hat"]),
+        (r"The hat\\ is red\\" + "\n", ["The hat is red"]),
         ("# The hat {: .big #a_b}\n", ["The hat"]),
         ("# The hat <!-- omit in toc -->\n", ["The hat"]),
         ("![](a.png){width=50%} The hat\n", ["The hat"]),
