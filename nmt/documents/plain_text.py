@@ -108,8 +108,8 @@ class Paragraph:
 
 def paragraphs(text: str) -> list[Paragraph]:
     """Return the paragraphs of a text, which add up to it; lines that end early stay apart."""
-    lines = re.findall(r"[^\n]*\n|[^\n]+$", text)
-    bodies = [line.rstrip("\r\n") for line in lines]
+    lines = text.splitlines(keepends=True)
+    bodies = text.splitlines()
     # Lines with an address may be wider than the others, as it cannot be broken.
     width = max((len(each) for each in bodies if not _LONG_WORD.search(each)), default=0)
     broken = _NARROWEST <= width <= _WIDEST
@@ -117,6 +117,9 @@ def paragraphs(text: str) -> list[Paragraph]:
     first = 0
     while first < len(lines):
         after = _end_of_paragraph(bodies, first, width) if broken else first + 1
+        # A page, or a line that was ended on purpose.
+        apart = (i for i in range(first, after) if lines[i][len(bodies[i]) :].strip("\r\n"))
+        after = next(apart, after - 1) + 1
         own = bodies[first:after]
         ends = [line[len(body) :] for line, body in zip(lines[first:after], own, strict=True)]
         prefixes = list(map(_prefix, own))

@@ -35,6 +35,16 @@ def test_lines_are_of_similar_lengths_and_none_is_lost(lines: int) -> None:
     assert max(map(len, found)) <= len(GERMAN) / lines + 16
 
 
+@pytest.mark.parametrize("end", ["\u2028", "\u2029", "\x85", "\v", "\f", "\r", "\n\f"])
+def test_separators_of_lines_and_pages_are_kept(end: str) -> None:
+    text = f"My dog is here{end}My cat is here and waits for its\nmilk and{end}fish."
+    found = paragraphs(text)
+    assert [each.text for each in found if each.text][:1] == ["My dog is here"]
+    assert "".join(each.wrapped(each.text) for each in found) == text
+    wide = f"{'My cat is here and waits for its milk' * 2}\nand for its{end}\nfish."
+    assert "".join(each.wrapped(each.text) for each in paragraphs(wide)) == wide
+
+
 MAIL = """\
 Dear Anna,
 
