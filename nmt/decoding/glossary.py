@@ -13,7 +13,13 @@ from pathlib import Path
 
 from nmt.config.languages import base_language, is_code, two_letters
 from nmt.corpus.sources.readers import read_lines
-from nmt.decoding.inflection import english_forms, english_lemma, english_number, german_forms
+from nmt.decoding.inflection import (
+    english_forms,
+    english_lemma,
+    english_number,
+    german_forms,
+    separated_forms,
+)
 from nmt.decoding.noun_table import Number
 from nmt.errors import UserError
 from nmt.files.xml_files import read_xml
@@ -249,6 +255,12 @@ class Glossary:
         ]
         allowed = self.forms(match, words=words) if found else []
         return [form for form in _with_capitals(found) if form not in allowed]
+
+    def separated(self, match: Match, words: frozenset[str] = frozenset()) -> list[tuple[str, str]]:
+        """Return the separated forms, such as ("holt", "ab"), of translations that are verbs."""
+        if two_letters(self.languages[1]) != "de" or match.term.keep:
+            return []
+        return [pair for target in match.term.targets for pair in separated_forms(target, words)]
 
     def _of_number(self, term: Term, number: Number | None, words: frozenset[str]) -> list[str]:
         inflected = self._inflected(term.targets[0], None, words)

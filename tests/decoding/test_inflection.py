@@ -3,7 +3,13 @@ import sys
 import pytest
 
 from nmt.decoding import inflection
-from nmt.decoding.inflection import english_forms, english_lemma, english_number, german_forms
+from nmt.decoding.inflection import (
+    english_forms,
+    english_lemma,
+    english_number,
+    german_forms,
+    separated_forms,
+)
 from nmt.decoding.noun_table import NounTable
 
 from .test_noun_table import write_table
@@ -90,6 +96,23 @@ def test_forms_of_verbs_are_those_of_a_text(term, forms):
     first, *others = german_forms(term, words=WORDS)
     assert first == term
     assert sorted(others) == forms
+
+
+@pytest.mark.parametrize(
+    ("verb", "forms"),
+    [
+        ("abholen", [("holen", "ab"), ("holt", "ab"), ("holte", "ab")]),
+        ("hinzufügen", [("fügt", "hinzu")]),
+        ("zurückholen", [("holen", "zurück"), ("holt", "zurück"), ("holte", "zurück")]),
+        ("holen", []),
+        ("antworten", []),
+        ("abgeben", []),  # the text lacks its forms
+        ("Abholen", []),
+    ],
+)
+def test_verbs_with_a_particle_have_separated_forms(verb, forms):
+    words = frozenset({"abgeholt", "fügt", "holen", "holt", "holte", "antwortet"})
+    assert separated_forms(verb, words) == forms
 
 
 @pytest.mark.parametrize("term", ["Qwrtz", "PMR", "v2", "-", "a"])

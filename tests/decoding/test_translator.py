@@ -733,6 +733,26 @@ def test_forms_of_a_term_that_the_second_search_may_write(
     assert {subwords.target.decode(ids) for ids in constraints.phrases[0][0]} == {*forms.split()}
 
 
+@pytest.mark.parametrize(
+    ("translation", "is_kept"),
+    [
+        ("Ben holt Anna oft ab.", True),
+        ("Holt Anna ab, Ben!", True),
+        ("Ben holt Anna ab und liest.", True),
+        ("Ben holt ab heute Anna.", False),  # a preposition
+        ("Ben holt Anna. Sie liest ab.", False),
+        ("Ben holt Anna Abend.", False),
+    ],
+)
+def test_a_separated_verb_counts_as_its_term(subwords, translator, translation, is_kept):
+    plain, bound = says(subwords, translation), says(subwords, "Ben kann Anna abholen.")
+    words = TargetWords(["holen", "holt", "abholen"])
+    made = translator(subwords, search=plain, pytorch=bound, target_words=words)
+    [found] = with_terms(made, "pick up\tabholen").translate(["Ben picks up Anna."])
+    assert (found.text == translation) == is_kept
+    assert not found.missing_terms
+
+
 def test_a_translation_with_a_forbidden_word_is_searched_again(subwords, translator):
     plain, bound = says(subwords, "Ben liest."), says(subwords, "Anna liest.")
     made = with_terms(translator(subwords, search=plain, pytorch=bound), "Ben\t!Ben")
