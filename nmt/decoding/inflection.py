@@ -169,10 +169,15 @@ def _noun_forms(noun: str, number: Number | None) -> list[str]:
 
 
 def _tabulated(table: NounTable, noun: str, number: Number | None) -> list[str]:
-    """Return the forms in the table, of which one number may be missing; [] for an unknown noun."""
+    """Return the forms in the table, of which one number may be missing; [] for an unknown noun.
+
+    Without the old dative in -e, as in "dem Fahrzeuge", if it is written like the plural.
+    """
     for before, head in _heads(noun):
         lemma = head if head in table else _german_lemma(head)  # it may be given in the plural
         if forms := table.forms(lemma, number) or table.forms(lemma):
+            if number == "singular" and f"{lemma}e" in table.forms(lemma, "plural"):
+                forms = [form for form in forms if form != f"{lemma}e"]
             return [before + (form.lower() if before else form) for form in forms]
     return []
 

@@ -254,6 +254,7 @@ def test_english_targets_have_a_plural():
     ("text", "number"),
     [
         ("They need a new bill.", "singular"),
+        *((f"Pay {whose} bill.", "singular") for whose in ("my", "your", "his", "our", "their")),
         ("This is Anna's bill.", "singular"),
         ("This is Anna’s old bill.", "singular"),
         ("Bill is paid.", None),  # as an uncountable noun
