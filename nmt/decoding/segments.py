@@ -191,6 +191,10 @@ class Segmenter:
         """Return a segment in two halves, or as it is if it cannot be divided."""
         return self._segments(self._splitter.divide(segment.part, segment.prefix), segment.prefix)
 
+    def are_long(self, segments: Sequence[Segment]) -> bool:
+        """Return whether these segments are, together, longer than nearly all lines of training."""
+        return sum(len(segment.part.tokens) for segment in segments) > self.rules.longest
+
     def _find_terms(self, part: Part) -> tuple[tuple[TermConstraint, ...], Part]:
         """Return the constraints of terms, and the part, in which placeholders may become terms."""
         if not self._glossary:

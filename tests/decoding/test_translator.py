@@ -420,6 +420,14 @@ def test_a_line_as_long_as_the_longest_in_training_is_not_split(translator, word
     ready = translator(words, longest_source=6, search=echo())
     exact, longer = ready.translate(["Anna singt . Ben liest .", "Anna singt . Ben liest . Ben"])
     assert (exact.parts, longer.parts) == (1, 3)
+    assert (exact.is_long, longer.is_long) == (False, True)
+
+
+def test_sentences_and_items_in_a_row_are_not_long(translator, words):
+    ready = translator(words, longest_source=6, single=True, search=echo())
+    found = ready.translate(["Anna singt . Ben liest .", "Anna | Ben | liest"])
+    assert [each.parts for each in found] == [2, 3]
+    assert not any(each.is_long for each in found)
 
 
 def test_sentences_are_translated_separately_if_training_had_one_per_line(translator, subwords):
