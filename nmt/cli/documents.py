@@ -177,7 +177,7 @@ def translate_document(
         remembered = sum(each.from_memory for each in found)
         of_memory = f", {remembered:,} of them from the memory" if remembered else ""
         echo(
-            f"filled {len(found):,} targets{of_memory}; left {document.kept:,} as they were",
+            f"filled {document.filled:,} targets{of_memory}; left {document.kept:,} as they were",
             err=output is None or is_standard_output(output),
         )
 

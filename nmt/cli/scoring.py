@@ -1,6 +1,8 @@
 """`nmt score`."""
 
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -67,11 +69,17 @@ def score(
     given = DataConfig.model_validate({"path": pairs, **languages})
     is_tool_file = bool(SOURCES[given.source].endings)
     corpus = open_corpus(given if is_tool_file else given.model_copy(update={"source": "tsv"}))
+    if is_tool_file:  # drafts are scored, too, and units without a translation are left out
+        corpus = replace(corpus, read=partial(corpus.read, drafts=True))
+
+    def read() -> "Iterator[Pair]":
+        return (each for each in corpus.pairs("train") if all(each) or not corpus.has_gaps)
+
     prefix = prefix_of(tag, data)
     forward = load_translator(runs[0], weights=weights, device=device, engine="pytorch")
     found: Iterator[tuple[Pair, Score]] = zip(
-        corpus.pairs("train"),
-        score_pairs(forward, ((prefix + s, t) for s, t in corpus.pairs("train"))),
+        read(),
+        score_pairs(forward, ((prefix + s, t) for s, t in read())),
         strict=True,
     )
     rows: Iterator[tuple[float, str]]
@@ -84,7 +92,7 @@ def score(
                 f"{other.target_language}; give a run of the opposite direction"
             )
         backward = load_translator(opposite, weights=weights, device=device, engine="pytorch")
-        scores = score_pairs(backward, ((t, s) for s, t in corpus.pairs("train")))
+        scores = score_pairs(backward, ((t, s) for s, t in read()))
         both = (
             (pair, one, dual_score(one, two))
             for (pair, one), two in zip(found, scores, strict=True)

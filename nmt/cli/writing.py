@@ -48,7 +48,7 @@ def indented(sources: Iterable[str], translations: Iterable[str]) -> Iterator[st
 
 def warn_of_parts(source: str, found: "Translation") -> None:
     """Warn of what may be wrong with a translation; source: its source in messages."""
-    if found.parts > found.sentences:
+    if found.is_long:
         _LOG.warning(f"{source}: unusually long, translated in {found.parts} parts")
     if not found.complete:
         _LOG.warning(f"{source}: translation truncated; see decoding.max_length_factor")

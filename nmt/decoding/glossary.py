@@ -13,7 +13,13 @@ from pathlib import Path
 
 from nmt.config.languages import base_language, is_code, two_letters
 from nmt.corpus.sources.readers import read_lines
-from nmt.decoding.inflection import english_forms, english_lemma, english_number, german_forms
+from nmt.decoding.inflection import (
+    english_forms,
+    english_lemma,
+    english_number,
+    german_forms,
+    separated_forms,
+)
 from nmt.decoding.noun_table import Number
 from nmt.errors import UserError
 from nmt.files.xml_files import read_xml
@@ -39,6 +45,8 @@ _PARTICLES = frozenset(
     }
 )
 _NEAR = 3  # words between which a determiner and its noun may stand
+_WITHOUT_UMLAUTS = str.maketrans("äöü", "aou")
+_SAME_LETTERS = 3  # with which the forms of a word begin
 _STATUS = "administrativeStatus"  # in TBX, of a term
 _OBSOLETE = ("deprecated", "superseded")  # how such a status begins
 _MOST_TERMS = 1_000_000
@@ -90,8 +98,8 @@ class Glossary:
         """Read a file: TBX, CSV, or text with tabs.
 
         Columns: source term, target term, further forms of it, also separated by |. A further
-        column without | that has another number of words is a comment. Raises `UserError` for
-        faulty lines and for contradictions, with their numbers.
+        column without | is a comment, unless it has as many words as the target term and begins
+        like it. Raises `UserError` for faulty lines and for contradictions, with their numbers.
         """
         if not path.is_file():
             raise UserError(
@@ -250,6 +258,12 @@ class Glossary:
         allowed = self.forms(match, words=words) if found else []
         return [form for form in _with_capitals(found) if form not in allowed]
 
+    def separated(self, match: Match, words: frozenset[str] = frozenset()) -> list[tuple[str, str]]:
+        """Return the separated forms, such as ("holt", "ab"), of translations that are verbs."""
+        if two_letters(self.languages[1]) != "de" or match.term.keep:
+            return []
+        return [pair for target in match.term.targets for pair in separated_forms(target, words)]
+
     def _of_number(self, term: Term, number: Number | None, words: frozenset[str]) -> list[str]:
         inflected = self._inflected(term.targets[0], None, words)
         if number is None:
@@ -338,7 +352,10 @@ def _divided(cell: str) -> list[str]:
 
 def _has_forms(cell: str, target: str) -> bool:
     """Return whether a further column holds forms of the target, instead of a comment."""
-    return "|" in cell or cell.count(" ") == target.count(" ")
+    form, own = (text.lower().translate(_WITHOUT_UMLAUTS) for text in (cell, target))
+    return "|" in cell or (
+        form.count(" ") == own.count(" ") and form.startswith(own[:_SAME_LETTERS])
+    )
 
 
 def _rows(path: Path, languages: tuple[str, str]) -> Iterator[tuple[int, list[str]]]:

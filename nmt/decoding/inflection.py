@@ -32,6 +32,14 @@ _IRREGULAR = {
     **{f"{x}o": f"{x}oes" for x in ("ech", "her", "potat", "tomat")},
     **{f"{x}is": f"{x}es" for x in ("analys", "bas", "cris", "hypothes", "thes")},
 }
+# What German verbs such as "abholen" begin with, and separate from their finite forms: "holt … ab".
+_SEPARABLE = (
+    *("ab", "an", "auf", "aus", "bei", "da", "dar", "durch", "ein", "entgegen", "fern", "fest"),
+    *("fort", "frei", "her", "heran", "heraus", "herein", "herunter", "hervor", "hin", "hinaus"),
+    *("hinein", "hinzu", "hoch", "los", "mit", "nach", "nieder", "statt", "teil", "über", "um"),
+    *("unter", "vor", "voran", "voraus", "vorbei", "weg", "weiter", "wieder", "zu", "zurecht"),
+    *("zurück", "zusammen"),
+)
 _SHORTEST_HEAD = 3  # letters of the last part of a compound
 _MOST_FORMS = 16
 _MOST_TEXTS = 4  # whose words are kept by their lemmas
@@ -124,6 +132,22 @@ def _other_forms(word: str, words: frozenset[str]) -> list[str]:
     return list(dict.fromkeys([word, *of_verb, *of_adjective]))
 
 
+def separated_forms(verb: str, words: frozenset[str]) -> list[tuple[str, str]]:
+    """Return the forms of a separable verb without its particle, each with it.
+
+    words: see `german_forms`
+
+    >>> separated_forms("freigeben", frozenset({"gibt", "gab", "freigibt"}))
+    [('gab', 'frei'), ('gibt', 'frei')]
+    """
+    return [
+        (form, particle)
+        for particle in _SEPARABLE
+        if verb.startswith(particle) and verb.endswith("n")
+        for form in _by_lemma(words).get(verb.removeprefix(particle), [])
+    ]
+
+
 @lru_cache(_MOST_TEXTS)
 def _by_lemma(words: frozenset[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
@@ -145,10 +169,15 @@ def _noun_forms(noun: str, number: Number | None) -> list[str]:
 
 
 def _tabulated(table: NounTable, noun: str, number: Number | None) -> list[str]:
-    """Return the forms in the table, of which one number may be missing; [] for an unknown noun."""
+    """Return the forms in the table, of which one number may be missing; [] for an unknown noun.
+
+    Without the old dative in -e, as in "dem Fahrzeuge", if it is written like the plural.
+    """
     for before, head in _heads(noun):
         lemma = head if head in table else _german_lemma(head)  # it may be given in the plural
         if forms := table.forms(lemma, number) or table.forms(lemma):
+            if number == "singular" and f"{lemma}e" in table.forms(lemma, "plural"):
+                forms = [form for form in forms if form != f"{lemma}e"]
             return [before + (form.lower() if before else form) for form in forms]
     return []
 

@@ -39,6 +39,7 @@ _BYTE = re.compile("<0x([0-9A-F]{2})>")
 _SPACE = "▁"  # as SentencePiece writes it
 _CLOSING = re.compile(r"\W?[.!?…]+")  # a token; \W: SentencePiece's mark of a space
 _AROUND = ".,;:!?…()[]„“”\"'"  # around words
+_CLAUSE_ENDS = r"\W*$|[^\w\s]| (?:als|oder|und|wie|zu)\b"
 _SHORTEST_USUAL = 3  # letters of a word that a term replaces
 _MOST_VOCABULARIES = 8  # whose facts are kept
 
@@ -101,6 +102,8 @@ class TermConstraint:
     """Forms of other words, which must not be written."""
     written: str = ""
     """The term as the source writes it."""
+    separated: tuple[tuple[str, str], ...] = ()
+    """Forms of a verb with a particle that may stand further back, which count as forms, too."""
 
 
 class Segmenter:
@@ -188,6 +191,10 @@ class Segmenter:
         """Return a segment in two halves, or as it is if it cannot be divided."""
         return self._segments(self._splitter.divide(segment.part, segment.prefix), segment.prefix)
 
+    def are_long(self, segments: Sequence[Segment]) -> bool:
+        """Return whether these segments are, together, longer than nearly all lines of training."""
+        return sum(len(segment.part.tokens) for segment in segments) > self.rules.longest
+
     def _find_terms(self, part: Part) -> tuple[tuple[TermConstraint, ...], Part]:
         """Return the constraints of terms, and the part, in which placeholders may become terms."""
         if not self._glossary:
@@ -231,6 +238,7 @@ class Segmenter:
                     attached,
                     forbidden,
                     match.text,
+                    tuple(self._glossary.separated(match, self._known_words)),
                 )
         return tuple(terms.values()), replace(part, written={**part.written, **written})
 
@@ -299,7 +307,7 @@ class Segmenter:
         """Count the terms that a translation has in another number than the source demands."""
         text = self._tokenizers.target.decode(ids)
         return sum(
-            bool(each.fitting) and each.is_plural and not _contains(text, each.fitting)
+            bool(each.fitting) and each.is_plural and not _has_term(text, each, each.fitting)
             for each in segment.terms
         )
 
@@ -344,7 +352,8 @@ class Segmenter:
         return [
             each.term
             for each in segment.terms
-            if (each.forms and not _contains(text, each.forms)) or _contains(text, each.forbidden)
+            if (each.forms and not _has_term(text, each, each.forms))
+            or _contains(text, each.forbidden)
         ]
 
     def constraints(self, segments: Sequence[Segment]) -> Constraints:
@@ -487,6 +496,17 @@ def _is_alternative(word: str, forms: Sequence[str]) -> bool:
         len(word) >= _SHORTEST_USUAL
         and word[0].isupper() == forms[0][0].isupper()
         and not any(form.lower().startswith(word.lower()) for form in forms)
+    )
+
+
+def _has_term(text: str, term: TermConstraint, forms: Sequence[str]) -> bool:
+    """Return whether a text has one of these forms, or a separated one.
+
+    A separated particle stands at the end of a clause; elsewhere, it is a preposition.
+    """
+    return _contains(text, forms) or any(
+        re.search(rf"(?i)\b{re.escape(verb)}\b[^.!?…]* {particle}(?:{_CLAUSE_ENDS})", text)
+        for verb, particle in term.separated
     )
 
 

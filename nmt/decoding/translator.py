@@ -46,6 +46,8 @@ class Translation:
     """Number of parts that were translated separately, at least one per sentence with text."""
     sentences: int = 1
     """The number of sentences with text."""
+    is_long: bool = False
+    """Whether a sentence was divided because it is longer than nearly all in training."""
     in_proportion: bool = True
     """False if the length of a part is unusual for its source."""
     log_probability: float = 0.0
@@ -352,6 +354,10 @@ class Translator:
             complete=all(h.complete for h in hypotheses),
             parts=len(hypotheses),
             sentences=sum(map(bool, found)),
+            is_long=any(
+                len(sentence) > 1 and self._segments.are_long([s for s, _ in sentence])
+                for sentence in chosen
+            ),
             in_proportion=all(self.segment_search.in_proportion(*part) for part in parts),
             log_probability=sum(h.log_probability for h in hypotheses),
             tokens=sum(len(h.ids) + h.complete for h in hypotheses),

@@ -38,8 +38,9 @@ _INDENTED_BREAK = re.compile(r"[ \t]*\r?\n[ \t]+")
 class TranslationFile(Document):
     """A file whose empty targets are to be filled.
 
-    texts: those to translate; kept: the number of units that stay as they are, because they have a
-    translation, are approved, or are not to be translated
+    texts: those to translate; filled: the number of targets that are filled, also with tags only;
+    kept: the number of units that stay as they are, because they have a translation, are approved,
+    or are not to be translated
     """
 
     def __init__(self, name: str, content: bytes, languages: Languages | None = None):
@@ -58,7 +59,7 @@ class TranslationFile(Document):
         self._file = read(path, content, languages)
         self._asked = [slot for slot in self._file.slots if has_letters(slot.text.plain)]
         self.texts = [slot.text.formatted for slot in self._asked]
-        self.kept = self._file.kept
+        self.filled, self.kept = len(self._file.slots), self._file.kept
 
     def written(self, found: Sequence[FoundText]) -> bytes:
         """Return the file with translations of `texts`, marked as the format has it."""

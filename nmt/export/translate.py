@@ -108,18 +108,21 @@ class Translator:
         found = iter(self._search([part for line in parts for each in line for part in each]))
         translations = []
         for number, (sentences, line) in enumerate(zip(cut, parts, strict=True), first):
-            text, pieces = "", []
+            text, pieces, is_long = "", [], False
             for sentence, each in zip(sentences, line, strict=True):
                 start = len(sentence) - len(sentence.lstrip())
                 end = len(sentence.rstrip())
                 own = [next(found) for _ in each]
                 pieces += own
+                tokens = sum(len(part.tokens) for part in each)
+                is_long |= sum(x.parts for x in own) > 1 and tokens > self.rules.longest
                 translated = _joined(own)
                 text += sentence[:start]
                 text += translated if each else self._splitter.tidy(sentence)
                 text += sentence[max(start, end) :]
             translations.append(text.strip())
-            if (count := sum(piece.parts for piece in pieces)) > sum(map(bool, line)):
+            if is_long:
+                count = sum(piece.parts for piece in pieces)
                 _LOG.warning(f"line {number}: unusually long, translated in {count} parts")
             if not all(piece.complete for piece in pieces):
                 _LOG.warning(f"line {number}: translation truncated; see max_length_factor")

@@ -85,6 +85,17 @@ def test_the_empty_targets_of_a_translation_file_are_filled(trained_run: RunFold
     assert (done.returncode, Path("de.po").read_text()) == (0, Path("out.po").read_text())
 
 
+def test_a_target_that_gets_only_a_tag_counts_as_filled(trained_run: RunFolder) -> None:
+    units = "".join(
+        f"<trans-unit id='{i}'><source>{each}</source></trans-unit>"
+        for i, each in enumerate(("Ben reads.", "<x id='1'/>"))
+    )
+    head = "<xliff version='1.2'><file source-language='en' target-language='de'><body>"
+    Path("a.xlf").write_text(f"{head}{units}</body></file></xliff>")
+    done = nmt("translate", "--run", trained_run.path, "--input", "a.xlf", "--output", "b.xlf")
+    assert text(done.stdout) == "filled 2 targets; left 0 as they were\n"
+
+
 @pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="needs /dev/stdout")
 def test_standard_output_may_be_named(trained_run: RunFolder) -> None:
     Path("de.po").write_text(PO)

@@ -39,6 +39,35 @@ def test_the_score_of_a_translation_is_that_of_its_search(trained_run: RunFolder
     assert float(scored[1]) == pytest.approx(float(searched[1]), abs=2e-3)
 
 
+UNTRANSLATED = "<trans-unit id='3'><source>Clara sings.</source><target/></trans-unit>"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        (
+            "a.xlf",
+            "<xliff version='1.2'><file source-language='en' target-language='de'><body>"
+            "<trans-unit id='1'><source>{0}</source><target>{1}</target></trans-unit>"
+            "<trans-unit id='2'><source>{2}</source><target state='needs-review-translation' "
+            f"state-qualifier='leveraged-mt'>{{3}}</target></trans-unit>{UNTRANSLATED}"
+            "</body></file></xliff>",
+        ),
+        (
+            "a.po",
+            'msgid ""\nmsgstr "Language: de\\n"\n\nmsgid "{0}"\nmsgstr "{1}"\n\n'
+            '#, fuzzy\nmsgid "{2}"\nmsgstr "{3}"\n\nmsgid "Clara sings."\nmsgstr ""\n',
+        ),
+    ],
+)
+def test_drafts_in_files_of_translation_tools_are_scored(
+    trained_run: RunFolder, name: str, content: str
+) -> None:
+    Path(name).write_text(content.format(*PAIR, *WRONG), encoding="utf-8")
+    rows = printed("score", "--run", trained_run.path, name).splitlines()
+    assert [tuple(row.split("\t")[2:]) for row in rows] == [PAIR, WRONG]
+
+
 def test_the_least_probable_pairs_may_come_first(trained_run: RunFolder, pairs: Path) -> None:
     nmt("score", "--run", trained_run.path, "--sort", pairs, "--output", "out.tsv")
     lines = Path("out.tsv").read_text(encoding="utf-8").splitlines()

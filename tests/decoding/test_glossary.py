@@ -31,17 +31,21 @@ FILES = {
     ),
     "further columns that are no forms are comments": (
         "omegat.txt",
-        "house\tHaus\tHäuser\tin the sense of a building\nbill\tRechnung\tnot the law\n",
+        "house\tHaus\tHäuser\tin the sense of a building\nbill\tRechnung\tnot the law\n"
+        "topping\tBelag\tPizza\ncar\tFahrzeug\tnoun\tFahrzeuge\n",
         Term("house", ("Haus", "Häuser")),
         Term("bill", ("Rechnung",)),
+        Term("topping", ("Belag",)),
+        Term("car", ("Fahrzeug", "Fahrzeuge")),
     ),
-    "further columns with as many words are forms": (
+    "further columns that begin like the target, or have |, are forms": (
         "a.tsv",
-        "go\tgehen\tging\tto move\ngood\tgut\tbesser|am besten\n"
-        "unpaid bill\toffene Rechnung\tunbezahlte Rechnung\tnoun\nlog in\tanmelden|meldet an\n",
-        Term("go", ("gehen", "ging")),
+        "go\tgehen\tgehe\tto move\ngood\tgut\tbesser|am besten\negg\tEi\tEier\n"
+        "unpaid bill\toffene Rechnung\toffenen Rechnung\tnoun\nlog in\tanmelden|meldet an\n",
+        Term("go", ("gehen", "gehe")),
         Term("good", ("gut", "besser", "am besten")),
-        Term("unpaid bill", ("offene Rechnung", "unbezahlte Rechnung")),
+        Term("egg", ("Ei", "Eier")),
+        Term("unpaid bill", ("offene Rechnung", "offenen Rechnung")),
         Term("log in", ("anmelden", "meldet an")),
     ),
     "a header and languages": (
@@ -53,7 +57,7 @@ FILES = {
     "other further columns are no languages": (
         "a.csv",
         "draft,Entwurf,Entwürfe,de\nsketch,Entwurf,Entwürfe,Entwurfes\n",
-        Term("draft", ("Entwurf", "Entwürfe", "de")),
+        Term("draft", ("Entwurf", "Entwürfe")),
         Term("sketch", ("Entwurf", "Entwürfe", "Entwurfes")),
     ),
     "a cell of several lines": (
@@ -250,6 +254,7 @@ def test_english_targets_have_a_plural():
     ("text", "number"),
     [
         ("They need a new bill.", "singular"),
+        *((f"Pay {whose} bill.", "singular") for whose in ("my", "your", "his", "our", "their")),
         ("This is Anna's bill.", "singular"),
         ("This is Anna’s old bill.", "singular"),
         ("Bill is paid.", None),  # as an uncountable noun

@@ -3,7 +3,13 @@ import sys
 import pytest
 
 from nmt.decoding import inflection
-from nmt.decoding.inflection import english_forms, english_lemma, english_number, german_forms
+from nmt.decoding.inflection import (
+    english_forms,
+    english_lemma,
+    english_number,
+    german_forms,
+    separated_forms,
+)
 from nmt.decoding.noun_table import NounTable
 
 from .test_noun_table import write_table
@@ -92,6 +98,23 @@ def test_forms_of_verbs_are_those_of_a_text(term, forms):
     assert sorted(others) == forms
 
 
+@pytest.mark.parametrize(
+    ("verb", "forms"),
+    [
+        ("abholen", [("holen", "ab"), ("holt", "ab"), ("holte", "ab")]),
+        ("hinzufügen", [("fügt", "hinzu")]),
+        ("zurückholen", [("holen", "zurück"), ("holt", "zurück"), ("holte", "zurück")]),
+        ("holen", []),
+        ("antworten", []),
+        ("abgeben", []),  # the text lacks its forms
+        ("Abholen", []),
+    ],
+)
+def test_verbs_with_a_particle_have_separated_forms(verb, forms):
+    words = frozenset({"abgeholt", "fügt", "holen", "holt", "holte", "antwortet"})
+    assert separated_forms(verb, words) == forms
+
+
 @pytest.mark.parametrize("term", ["Qwrtz", "PMR", "v2", "-", "a"])
 def test_what_is_no_known_word_has_one_form(term):
     assert german_forms(term) == [term]
@@ -127,7 +150,8 @@ def test_german_forms_of_one_number(term, singular, plural):
         ("Schale", ["Schale"], ["Schalen"]),
         ("Obstschale", ["Obstschale"], ["Obstschalen"]),
         ("Xylo-Schale", ["Xylo-Schale"], ["Xylo-Schalen"]),
-        ("Tage", ["Tag", "Tage"], ["Tage", "Tagen"]),  # given in the plural
+        ("Tag", ["Tag"], ["Tage", "Tagen"]),  # not the old dative, "am Tage"
+        ("Tage", ["Tag"], ["Tage", "Tagen"]),  # given in the plural
         ("Leute", ["Leute", "Leuten"], ["Leute", "Leuten"]),  # has no singular
         ("Hund", ["Hund", "Hundes", "Hunds"], ["Hunde", "Hunden"]),  # not in the table
     ],
@@ -135,7 +159,9 @@ def test_german_forms_of_one_number(term, singular, plural):
 def test_a_table_of_nouns_has_precedence(term, singular, plural, tmp_path, monkeypatch):
     table = NounTable(write_table(tmp_path))
     monkeypatch.setattr(inflection, "noun_table", lambda: table)
-    assert set(german_forms(term, "singular")) >= set(singular)
+    found = german_forms(term, "singular")
+    assert set(found) >= set(singular)
+    assert "Tage" not in found
     assert german_forms(term, "plural")[:2] == plural
 
 

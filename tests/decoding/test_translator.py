@@ -420,6 +420,14 @@ def test_a_line_as_long_as_the_longest_in_training_is_not_split(translator, word
     ready = translator(words, longest_source=6, search=echo())
     exact, longer = ready.translate(["Anna singt . Ben liest .", "Anna singt . Ben liest . Ben"])
     assert (exact.parts, longer.parts) == (1, 3)
+    assert (exact.is_long, longer.is_long) == (False, True)
+
+
+def test_sentences_and_items_in_a_row_are_not_long(translator, words):
+    ready = translator(words, longest_source=6, single=True, search=echo())
+    found = ready.translate(["Anna singt . Ben liest .", "Anna | Ben | liest"])
+    assert [each.parts for each in found] == [2, 3]
+    assert not any(each.is_long for each in found)
 
 
 def test_sentences_are_translated_separately_if_training_had_one_per_line(translator, subwords):
@@ -731,6 +739,26 @@ def test_forms_of_a_term_that_the_second_search_may_write(
     assert not found.missing_terms
     [(_, constraints)] = bound.asked
     assert {subwords.target.decode(ids) for ids in constraints.phrases[0][0]} == {*forms.split()}
+
+
+@pytest.mark.parametrize(
+    ("translation", "is_kept"),
+    [
+        ("Ben holt Anna oft ab.", True),
+        ("Holt Anna ab, Ben!", True),
+        ("Ben holt Anna ab und liest.", True),
+        ("Ben holt ab heute Anna.", False),  # a preposition
+        ("Ben holt Anna. Sie liest ab.", False),
+        ("Ben holt Anna Abend.", False),
+    ],
+)
+def test_a_separated_verb_counts_as_its_term(subwords, translator, translation, is_kept):
+    plain, bound = says(subwords, translation), says(subwords, "Ben kann Anna abholen.")
+    words = TargetWords(["holen", "holt", "abholen"])
+    made = translator(subwords, search=plain, pytorch=bound, target_words=words)
+    [found] = with_terms(made, "pick up\tabholen").translate(["Ben picks up Anna."])
+    assert (found.text == translation) == is_kept
+    assert not found.missing_terms
 
 
 def test_a_translation_with_a_forbidden_word_is_searched_again(subwords, translator):

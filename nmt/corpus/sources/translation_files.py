@@ -1,7 +1,7 @@
 """Files of translation tools as corpora: translation memories (TMX), XLIFF, and gettext's PO.
 
 Every reader yields one pair for each unit. A unit that lacks a finished translation yields a pair
-with an empty side, so that cleaning counts it.
+with an empty side, so that cleaning counts it; on demand, drafts count as finished.
 """
 
 import re
@@ -49,17 +49,18 @@ def translation_files(path: Path, format_: str) -> tuple[Path, ...]:
 
 
 def read_translation_files(
-    *paths: Path, format_: str, languages: tuple[str, str]
+    *paths: Path, format_: str, languages: tuple[str, str], drafts: bool = False
 ) -> Iterator[Pair]:
     """Yield the (source, target) text of all units of these files.
 
-    languages: codes of source and target; regions in the files are ignored. Raises `UserError` if
-    the files have units, but none in both languages.
+    languages: codes of source and target; regions in the files are ignored; drafts: whether
+    unfinished translations, such as those by machine, are read, too. Raises `UserError` if the
+    files have units, but none in both languages.
     """
     readers: dict[str, Callable[[Path, _Languages], Iterator[Pair]]] = {
         "tmx": partial(_read_units, _TmxReader),
-        "xliff": partial(_read_units, _XliffReader),
-        "po": _read_po,
+        "xliff": partial(_read_units, partial(_XliffReader, drafts=drafts)),
+        "po": partial(_read_po, drafts=drafts),
     }
     wanted = _Languages(*languages)
     both = empty = False
@@ -148,7 +149,9 @@ def _local(name: str) -> str:
 
 
 def _read_units(
-    kind: "type[_TmxReader | _XliffReader]", path: Path, languages: _Languages
+    kind: "Callable[[Path, _Languages], _TmxReader | _XliffReader]",
+    path: Path,
+    languages: _Languages,
 ) -> Iterator[Pair]:
     reader = kind(path, languages)
     for _ in parse_xml(path, reader):
@@ -226,25 +229,26 @@ class _Unit:
     """States by segment id; that of the whole unit has the key ""."""
     is_translatable: bool = True
 
-    def pairs(self) -> Iterator[Pair]:
+    def pairs(self, drafts: bool) -> Iterator[Pair]:
         # The key "" stands for the whole text, in XLIFF 1.2 also if segments are marked in it.
         numbers = [number for number in self.sources if number]
         if "" in self.sources and (not numbers or self.targets.keys() == {""}):
             numbers = [""]
         for number in numbers:
             state = self.states.get(number) or self.states.get("", "")
-            finished = self.is_translatable and not _UNFINISHED.fullmatch(state)
+            finished = self.is_translatable and (drafts or not _UNFINISHED.fullmatch(state))
             yield self.sources[number], self.targets.get(number, "") if finished else ""
 
 
 class _XliffReader:
     """Reads XLIFF, version 1.2 or 2, also of SDL Trados and memoQ.
 
-    pairs: those read; whoever takes them removes them
+    pairs: those read; whoever takes them removes them; drafts: whether unfinished ones are read
     """
 
-    def __init__(self, path: Path, languages: _Languages):
+    def __init__(self, path: Path, languages: _Languages, drafts: bool = False):
         self.pairs: list[Pair] = []
+        self._drafts = drafts
         self._path, self._languages = path, languages
         self._root = True
         self._is_wanted = True
@@ -302,7 +306,7 @@ class _XliffReader:
         if self._side:
             self._end_within(local)
         if local in ("trans-unit", "unit") and self._is_wanted:
-            for first, second in self._unit.pairs():
+            for first, second in self._unit.pairs(self._drafts):
                 self.pairs.append((second, first) if self._is_swapped else (first, second))
 
     def _end_within(self, name: str) -> None:
@@ -342,7 +346,7 @@ class _XliffReader:
 # -------------------------------------------------------------------------------------------- PO
 
 
-def _read_po(path: Path, languages: _Languages) -> Iterator[Pair]:
+def _read_po(path: Path, languages: _Languages, drafts: bool) -> Iterator[Pair]:
     """Yield the pairs of a PO file, whose originals are in the language that is not its own."""
     import polib
 
@@ -358,7 +362,7 @@ def _read_po(path: Path, languages: _Languages) -> Iterator[Pair]:
     for entry in file:
         if side is None or entry.obsolete:
             continue
-        originals, finished = [entry.msgid], entry.translated() and not entry.fuzzy
+        originals, finished = [entry.msgid], drafts or (entry.translated() and not entry.fuzzy)
         translations = [entry.msgstr]
         if entry.msgid_plural:
             originals.append(entry.msgid_plural)
