@@ -268,6 +268,8 @@ async def languages(service: Service, request: Request, body: None) -> list[Supp
     # The official client sends the field of this GET request in its body.
     sent = dict(parse_qsl((await request.body()).decode("utf-8", "replace")))
     asked = request.query_params.get("type") or sent.get("type")
+    if asked not in (None, "source", "target"):
+        raise ApiError(400, f"Value for 'type' not supported: {asked[:50]}; send source or target")
     if asked != "target":
         codes = dict.fromkeys(run.source for run in service.runs.values())
         return [{"language": code.upper(), "name": language_name(code)} for code in codes]

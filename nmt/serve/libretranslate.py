@@ -28,8 +28,9 @@ class _Body(BaseModel):
 
 
 def _or_text(value: object) -> object:
-    """Accept empty and null, which LibreTranslate's clients send for the default."""
-    return "text" if value in ("", None) else value
+    """Accept any case, and empty and null, which LibreTranslate's clients send for the default."""
+    given = value.lower() if isinstance(value, str) else value
+    return "text" if given in ("", None) else given
 
 
 def _to_number(value: object) -> object:

@@ -1,5 +1,6 @@
 """One description per endpoint, from which routes and the OpenAPI document are generated."""
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -17,6 +18,7 @@ from nmt.serve.service import Service
 
 _FILES = "multipart/form-data"
 _FORMS = ("application/x-www-form-urlencoded", _FILES)
+_ITEM = re.compile(r"(\w+)\[\d*\]")  # q[]=a and q[0]=a, as PHP writes lists
 _MOST_FIELDS = 1000  # of a form
 
 
@@ -77,7 +79,7 @@ async def read_body(request: Request, shape: type[BaseModel], limits: Limits) ->
 async def _read_form(request: Request, kind: str, limits: Limits) -> dict[str, object]:
     """Return the fields of the query and the form, which takes precedence; raises `ApiError` 400.
 
-    Repeated fields, and those named as in q[]=a, become a list.
+    Repeated fields, and those named as in q[]=a or q[0]=a, become a list.
     """
     try:
         query = _decode(request.scope["query_string"])
@@ -90,10 +92,14 @@ async def _read_form(request: Request, kind: str, limits: Limits) -> dict[str, o
         raise ApiError(400, "Invalid request: the form cannot be decoded; send UTF-8") from None
     fields: dict[str, object] = {}
     for given in (query, form):
+        listed: dict[str, list[object]] = {}
         for name in given:
             values = given.getlist(name)
-            one = len(values) == 1 and not name.endswith("[]")  # q[]=a, as PHP writes lists
-            fields[name.removesuffix("[]")] = values[0] if one else values
+            if item := _ITEM.fullmatch(name):
+                listed.setdefault(item[1], []).extend(values)
+            else:
+                fields[name] = values[0] if len(values) == 1 else values
+        fields |= listed
     for value in form.values():
         if isinstance(value, UploadFile):
             fields["file"] = value

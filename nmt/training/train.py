@@ -15,7 +15,7 @@ from nmt.config.choices import Weights
 from nmt.config.config import Config
 from nmt.corpus.prepared import PreparedData, open_prepared
 from nmt.corpus.preparing.prepare import default_folder, prepare
-from nmt.corpus.preparing.report import format_corpora, format_inherited
+from nmt.corpus.preparing.report import format_corpora, format_dropped, format_inherited
 from nmt.decoding.engines.conversion import convert
 from nmt.decoding.glossary import Glossary
 from nmt.decoding.search.datastore import weights_of
@@ -106,6 +106,8 @@ def _begin(config: Config, run: RunFolder, worker: Worker) -> Trainer:
     if worker.is_main:
         if inherited := prepared.report.get("inherited"):
             echo(*format_inherited(inherited))
+        if dropped := {why: n for why, n in prepared.report["dropped"].items() if n}:
+            echo(format_dropped(dropped))
         echo(*format_corpora(prepared.report, prepared.mixing_weights))
     trainer = Trainer(config, prepared, run, worker)
     if worker.is_main:

@@ -82,6 +82,7 @@ def test_training_can_start_from_another_run(trained_run: RunFolder) -> None:
     done = nmt(*command, "--mix", "0.3", "--set", "training.max_updates=1")
     assert done.returncode == 0
     assert "vocabulary of" in text(done.stdout)
+    assert "\ndropped          duplicate " in text(done.stdout)
     assert "learning rate    0.001" in text(done.stderr)
     run = RunFolder(Path("runs/mine"))
     assert run.config.training.initial_weights == trained_run.weights("last")

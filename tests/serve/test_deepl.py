@@ -61,6 +61,11 @@ def test_the_official_client_lists_languages(api: deepl.DeepLClient) -> None:
     assert [each.code for each in api.get_target_languages()] == ["DE"]
 
 
+def test_an_unknown_kind_of_languages_is_refused(client: TestClient) -> None:
+    for kind, status in (("source", 200), ("target", 200), ("targets", 400)):
+        assert client.get("/v2/languages", params={"type": kind}).status_code == status
+
+
 def test_the_official_client_manages_glossaries(api: deepl.DeepLClient) -> None:
     made = api.create_glossary("mine", "EN", "DE", {"Anna": "Ben", "swim": "schwimmen"})
     assert (made.name, made.entry_count, made.ready) == ("mine", 2, True)

@@ -94,6 +94,8 @@ REQUEST = {"q": SENTENCE, **PAIR}
         # As PHP writes lists
         ({"data": {"q[]": [BEN], **PAIR}}, [BEN_GERMAN]),
         ({"data": {"q[]": [BEN, BEN], **PAIR}}, [BEN_GERMAN, BEN_GERMAN]),
+        ({"data": {"q[0]": BEN, "q[1]": SENTENCE, **PAIR}}, [BEN_GERMAN, GERMAN]),
+        ({"json": REQUEST | {"format": "HTML"}}, GERMAN),
         ({"json": REQUEST | {"format": "", "alternatives": ""}}, GERMAN),
         ({"json": REQUEST | {"format": None, "alternatives": None}}, GERMAN),
         ({"json": REQUEST | {"source": "EN", "target": "DE"}}, GERMAN),

@@ -1,6 +1,6 @@
 """The report of `nmt prepare`: what was read, dropped, split and covered."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import numpy as np
@@ -108,9 +108,8 @@ def format_report(
     report: PreparationReport, epoch: Sequence[tuple[int, float]] | None = None
 ) -> str:
     """Return the report as readable text; epoch: `PreparedData.mixing_weights`."""
-    dropped = ", ".join(f"{why} {count:,}" for why, count in report["dropped"].items()) or "none"
     pairs = ", ".join(f"{split} {count:,}" for split, count in report["pairs"].items())
-    lines = [f"pairs read       {report['read']:,}", f"dropped          {dropped}"]
+    lines = [f"pairs read       {report['read']:,}", format_dropped(report["dropped"])]
     lines.append(f"pairs kept       {pairs}")
     if report["with_placeholders"]:
         lines.append(f"placeholders     in {report['with_placeholders']:,} training pairs")
@@ -132,6 +131,12 @@ def format_report(
     if "inherited" in report:
         lines += format_inherited(report["inherited"])
     return "\n".join(lines + format_corpora(report, epoch))
+
+
+def format_dropped(dropped: Mapping[str, int]) -> str:
+    """Return the numbers of dropped pairs by reason as a readable line."""
+    counts = ", ".join(f"{why} {count:,}" for why, count in dropped.items())
+    return f"dropped          {counts or 'none'}"
 
 
 def format_corpora(

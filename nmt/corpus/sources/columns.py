@@ -44,7 +44,10 @@ def find_columns(
     known = [column_names(each) | side for each, side in zip(languages, sides, strict=True)]
     found = [[i for i, name in enumerate(names) if name in its] for its in known]
     if all(len(places) == 1 for places in found) and found[0] != found[1]:
-        return Columns(found[0][0], found[1][0], True, width)
+        [first], [second] = found
+        # Codes of languages beside the sentences are in every line, unlike the names of columns.
+        if rows[0][first] not in [row[first] for row in rows[1:2] if len(row) > first]:
+            return Columns(first, second, True, width)
     columns = list(zip(*(row for row in rows if len(row) == width), strict=True))
     texts = [i for i, column in enumerate(columns) if _is_text(column)]
     if len(texts) > 2:

@@ -45,6 +45,7 @@ _BUILDERS = {  # of `datasets`, by file extension, to which .gz may be added
 _ROWS = 1000
 _SAMPLE = 2**20  # bytes
 _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+_SEPARATOR_LINE = re.compile(rb"(?:\xef\xbb\xbf)?sep=([,;\t|])\r?\n", re.IGNORECASE)
 _DEEPEST = 1000  # nesting of a row in JSON
 _LONGEST_PACKED = 64 * 2**20  # bytes of a line; JSON arrays may be one line
 # Words in file names, and in split names on the Hub, that identify a split; also with `set` after
@@ -218,13 +219,13 @@ def _open(path: Path) -> "datasets.IterableDataset":
         raise _unreadable(path, error) from None
 
 
-def _csv_form(path: Path) -> dict[str, str]:
+def _csv_form(path: Path) -> dict[str, str | int]:
     """Return the encoding and the separator of a CSV file, where they are not the usual ones.
 
-    Spreadsheets write semicolons where the comma separates decimals, and Windows' code page. Raises
-    `UserError` for UTF-16.
+    Spreadsheets write semicolons where the comma separates decimals, and Windows' code page; Excel
+    also a line such as sep=; before the header. Raises `UserError` for UTF-16.
     """
-    form: dict[str, str] = {}
+    form: dict[str, str | int] = {}
     with _unpacked(path) as file:
         start = file.read(_SAMPLE)
         if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in start[:100]:
@@ -238,6 +239,8 @@ def _csv_form(path: Path) -> dict[str, str]:
         except UnicodeDecodeError:
             form["encoding"] = "cp1252"
             warn_once(f"{path}: is not UTF-8; reading it as Windows-1252")
+    if found := _SEPARATOR_LINE.match(start):
+        return form | {"sep": found[1].decode(), "skiprows": 1}
     if _ending(path.name) == ".csv":
         header = re.sub(r'"[^"]*"', "", start.decode("cp1252", "replace").partition("\n")[0])
         separators = [each for each in ",;\t|" if each in header]
@@ -318,7 +321,7 @@ def _find_columns(
         return found
     raise UserError(
         f"{path}: has the columns {_names(block)}; select those of source and target: "
-        "data.columns=[SOURCE, TARGET]"
+        "data.columns=[SOURCE, TARGET]; if these are texts, put a header line before them"
     )
 
 

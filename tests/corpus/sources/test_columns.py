@@ -31,10 +31,11 @@ def read(path: Path, rows: list[list[str]]) -> list[tuple[str, str]]:
         lambda i, en, de: [en, str(i), de],
         lambda i, en, de: [["animals", "at home"][i % 2], de, en],
         lambda i, en, de: [en, de, ["animals", "at home"][i % 2]],
+        lambda i, en, de: ["eng", en, "deu", de],
     ],
     ids=[
         *("index", "score", "addresses", "name and split", "attribution", "number between"),
-        *("topic, swapped", "topic at the end"),
+        *("topic, swapped", "topic at the end", "codes of languages"),
     ],
 )
 def test_the_content_shows_where_the_sentences_are(row, tmp_path: Path) -> None:
