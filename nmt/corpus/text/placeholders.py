@@ -67,8 +67,15 @@ _EMOJI = (
     "\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u2460-\u24ff\u25a0-\u27bf\u2900-\u297f"
     "\u2b00-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
 )
+KEYCAP = r"[\d#*]\ufe0f?\u20e3"  # 1️⃣
 EMOJI = (
-    f"[{_EMOJI}\u00a9\u00ae][{_EMOJI}\u00a9\u00ae\u200d\ufe0e\ufe0f\u20e3\U000e0020-\U000e007f]*"
+    rf"(?:{KEYCAP}|[{_EMOJI}\u00a9\u00ae])"
+    f"[{_EMOJI}\u00a9\u00ae\u200d\ufe0e\ufe0f\u20e3\U000e0020-\U000e007f]*"
+)
+_IN_FACE = r"[^\w\s()]|_|[\u3040-\u30ff]"
+EMOTICON = (  # :-) <3 ^_^ ¯\_(ツ)_/¯
+    r"(?<!\S)(?:>?[:;=]['’]?[-^]?(?:[)(\[\]DPp|*]+|[/\\Oo3])|<3|\^\.?\^|[-^<>;*=]_+[-^<>;*=]"
+    rf"|(?:{_IN_FACE}){{0,9}}\((?:{_IN_FACE}){{1,9}}\)(?:{_IN_FACE}){{0,9}})(?![^\s.,!?])"
 )
 _FILE_ENDINGS = (
     "txt|pdf|docx?|xlsx?|pptx?|csv|tsv|json|xml|ya?ml|html?|css|js|ts|py|ipynb|sh|bat|exe|zip|gz|"
@@ -82,11 +89,19 @@ _UNITS = (
 )
 _END_OF_URL = r"[^\s<>\"“”„.,;:!?()\]}'’]"
 _URL_TEXT = rf"(?:[^\s<>\"“”„()]|\([^\s()]*\))*(?:{_END_OF_URL}|\([^\s()]*\))"
-# What programs fill in: {{ user }}, {name}, ${HOME}, %{count}, $t(key), and as in printf
+# Marks on both sides of the name of a field
+_FIELD_MARKS = ("%", "__", "##?", "@@?", r"\$\$", "~")
+_BRACED = r"\{[^{}\n]{0,200}\}"
+for _ in range(3):  # pairs of braces within one another: {{{name}}}, {n, plural, one {# day}}
+    _BRACED = rf"\{{(?:[^{{}}\n]{{1,200}}+|{_BRACED}){{0,30}}+\}}"
+# What programs fill in: {{ user }}, {name}, ${HOME}, %{count}, messages of ICU, $t(key), as in
+# printf, and what marks surround: %NAME%, __NAME__, <<name>>
 TEMPLATE_FIELD = (
-    r"\{\{[^{}\n]{0,200}\}\}|[$#%]?\{[^{}\n]{0,200}\}|\$t\([^()\n]{0,200}\)"
+    rf"%{_BRACED}(?:[ds](?!\w))?|[$#]?{_BRACED}|\$t\([^()\n]{{0,200}}\)"
     r"|(?<!\d)%(?:\(\w{1,40}\)|\d{1,2}\$)?[-+#0]*(?![-+#0])\d*(?:\.\d+)?(?:hh?|ll?|[jztL])?"
-    r"[diouxXeEfgGcsp@](?!\w)"
+    r"[diouxXeEfgGcsp@](?:%%)?(?!\w)"
+    + "".join(rf"|(?<![\w&%#@$~]){mark}[A-Za-z]\w{{0,40}}?{mark}(?!\w)" for mark in _FIELD_MARKS)
+    + r"|<<[\w.-]{1,40}>>|\*\|[^|\n]{1,60}\|\*|\[%[^\[\]\n]{0,200}%\]"
 )
 _IN_CODE = r"\w.:/+^×-"
 _NAMELIKE = re.compile(
@@ -94,8 +109,9 @@ _NAMELIKE = re.compile(
         (
             r"</?[A-Za-z][^<>\n]{0,200}>",  # a tag
             TEMPLATE_FIELD,
-            r"\{%[^{}\n]{0,200}%\}|<%[^<>\n]{0,200}%>|\[\[[^\[\]\n]{1,80}\]\]",
+            r"<%[^<>\n]{0,200}%>|<\?(?:[^?\n]|\?(?!>)){0,200}\?>|\[\[[^\[\]\n]{1,80}\]\]",
             r"(?!\A\S*\Z)\[[A-Z][A-Z\d_]+\]",  # [DATE], unless it is the whole text
+            r"(?<=\w )\[[A-Z][A-Z\d]+(?: [A-Z\d]+){1,3}\]",  # [FIRST NAME]
             r"(?<![\w$])\$(?:[a-z_]\w{2,}|[A-Z_]{4,})|(?<!\S):[a-z_]\w{2,}:?",  # $name, :name
             r"`[^`\n]{1,200}`|&(?:[A-Za-z]{2,8}|#\d{1,7});",
             rf"(?<!\w)(?:(?:https?|ftp|file)://|mailto:|tel:|(?<!\.)www\.){_URL_TEXT}",
@@ -125,7 +141,7 @@ _NAMELIKE = re.compile(
             r"(?:[A-Z]{1,2}\d*|[a-fkpx])(?!\w|\.\s?m\b)",
             r"(?<![\w.])(?!(?:[AP]\.M|U\.[SK]|E\.G|I\.E)\.)(?:[A-Z][a-z]?\.){2,}(?!\w)",  # Ph.D.
             r"[._=*~-]{4,}|…{2,}",  # a field to fill in
-            r"(?<!\S)(?:[:;=]['-]?[)(DPp]+|<3)(?!\S)",
+            EMOTICON,
             EMOJI,
         )
     )

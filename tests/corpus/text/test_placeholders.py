@@ -155,6 +155,18 @@ def test_only_names_may_be_hidden() -> None:
                 *("BA 0295", "ISBN 0-306-40615-X"),
             )
         ),
+        *(  # Template fields
+            (f"the {field}, car", f"the {A}, car", [field])
+            for field in (
+                *("__CAR__", "%CAR%", "$$car$$", "~car~", "##car##", "#CAR#", "@@car@@", "<<car>>"),
+                *("{{{car}}}", "*|CAR|*", "[%car%]", "[% car %]", "<?= $car ?>", "%{car}s"),
+                *("{n, plural, one {# car} other {{n} cars}}", "%d%%", "[THE CAR]"),
+            )
+        ),
+        *(  # Signs
+            (f"the {sign} car", f"the {A} car", [sign])
+            for sign in ("1️⃣", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "🇩🇪", "¯\\_(ツ)_/¯", "(^_^)", "^_^", ":-/", ">:(")
+        ),
         ("H2O2-related", f"{A}-related", ["H2O2"]),
         ("[WAR]", "[WAR]", []),
     ],
@@ -214,7 +226,8 @@ assert rules.insert(text).text == text
 hostile = (
     "a.|1|1 |(|a@|{|-1|<a|`|a_|http://|/a|AB12 |0 (1|😀|[|www.|12,345|%|#|DE12 3456 |A-|A'A |"
     "{{a|$t(|[[a|<%|:a|--a|%(a|1e|Ctrl+|%+|1a|1-|1-a|a1:|1^|1::|[A|@a.|~/|Alt-A|1 x |$1-|1 1/2 |"
-    "1+|6'2|A & |d'A|al-A |de |A de |A Jr. |a/|a/b.|@a-"
+    "1+|6'2|A & |d'A|al-A |de |A de |A Jr. |a/|a/b.|@a-|{{|"
+    "{a}|{{a}|<?|__a|@@a|(^|[%|[A "
 )
 for unit in hostile.split("|"):
     rules.insert(unit * 20_000)"""
