@@ -79,7 +79,7 @@ _DAYS_FROM_TO = re.compile(
 )
 _TIME_TO = re.compile(r"(?<=m\.)\s?[–-]\s?(?=\d)")
 _TRIPLE = re.compile(r"([^\W\d_])\1{2,}")
-_DECADE = re.compile(r"(?<=\d0)['’](?=s\b)")
+_DECADE = re.compile(r"(?<=\d0)['’](?=s\b)|(?<!\w)['’](?=\d0s\b)")
 
 
 def cover_abbreviations(text: str) -> str:

@@ -33,6 +33,7 @@ _FEWEST_DIVIDED = 16  # tokens; any model translates shorter sentences better as
 _FEWEST_CAPITALS = 4  # of a single word: USA and TV stay abbreviations
 _FEWEST_JUDGED = 12  # tokens; shorter translations vary more in length
 _SEPARATOR = re.compile(r"(?<=\w)\s+(?=[|•·>]\s+\w)|(?<=\s[|•·>])\s+(?=\w)")  # of items in a row
+_ELLIPSIS = re.compile(r"(?<!\.)\.{2,4}(?!\.)")
 _SHORTEST, _LONGEST = 0.5, 2.5  # of the usual length
 
 
@@ -228,6 +229,10 @@ class Splitter:
         if self.rules.plain_punctuation:
             text = typeset(text, self.rules.target_language)
             text = within_quotes(text, part.before, part.after)
+        if _ELLIPSIS.search(part.raw):
+            text = _ELLIPSIS.sub("...", text)
+        if part.cased.endswith(".") and part.raw[-1:].isalpha():  # 5pm, read as 5 p.m.
+            text = text.removesuffix(".")
         if part.capitals:
             text = text.upper()
         elif part.capital:

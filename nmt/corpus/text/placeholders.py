@@ -67,26 +67,43 @@ _EMOJI = (
     "\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u2460-\u24ff\u25a0-\u27bf\u2900-\u297f"
     "\u2b00-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
 )
+KEYCAP = r"[\d#*]\ufe0f?\u20e3"  # 1️⃣
 EMOJI = (
-    f"[{_EMOJI}\u00a9\u00ae][{_EMOJI}\u00a9\u00ae\u200d\ufe0e\ufe0f\u20e3\U000e0020-\U000e007f]*"
+    rf"(?:{KEYCAP}|[{_EMOJI}\u00a9\u00ae])"
+    f"[{_EMOJI}\u00a9\u00ae\u200d\ufe0e\ufe0f\u20e3\U000e0020-\U000e007f]*"
+)
+_IN_FACE = r"[^\w\s()]|_|[\u3040-\u30ff]"
+EMOTICON = (  # :-) <3 ^_^ ¯\_(ツ)_/¯
+    r"(?<!\S)(?:>?[:;=]['’]?[-^]?(?:[)(\[\]DPp|*]+|[/\\Oo3])|<3|\^\.?\^|[-^<>;*=]_+[-^<>;*=]"
+    rf"|(?:{_IN_FACE}){{0,9}}\((?:{_IN_FACE}){{1,9}}\)(?:{_IN_FACE}){{0,9}})(?![^\s.,!?])"
 )
 _FILE_ENDINGS = (
     "txt|pdf|docx?|xlsx?|pptx?|csv|tsv|json|xml|ya?ml|html?|css|js|ts|py|ipynb|sh|bat|exe|zip|gz|"
     "tar|jpe?g|png|gif|svg|mp3|mp4|wav|mov|avi|md|log|ini|cfg|conf|toml|sql|db|odt|epub|srt|iso|"
     "java|cpp|php|rb|go|rs|com|org|net|edu|gov|info|eu|io|de|fr|ch|uk|app|dev|shop|blog|biz|xyz"
 )
+_SIGNS = "$£¥\u20a0-\u20c0"  # of currencies
+_CURRENCIES = "EUR|USD|GBP|CHF|JPY|CNY|INR|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|BRL|ZAR"
 # Those that need no translation, and are no abbreviation of million.
 _UNITS = (
-    "km/h|m/s|[kcm]m[²³23]?|m[²³23]|[km]g|ml|[kM]?Wh?|[kMG]?Hz|[kKMGT]B|[MG]bit/s|[km]?V|mAh?|"
-    "kJ|hPa|dB|px|EUR|USD|GBP|CHF"
+    "km/h|m/s|[kcm]m[²³23]?|m[²³23]|(?:ft|in|yd|mi)[²³]|[km]g|ml|[kM]?Wh?|[kMG]?Hz|[kKMGT]B|"
+    f"[MG]bit/s|[km]?V|mAh?|kJ|hPa|dB|px|{_CURRENCIES}"
 )
 _END_OF_URL = r"[^\s<>\"“”„.,;:!?()\]}'’]"
 _URL_TEXT = rf"(?:[^\s<>\"“”„()]|\([^\s()]*\))*(?:{_END_OF_URL}|\([^\s()]*\))"
-# What programs fill in: {{ user }}, {name}, ${HOME}, %{count}, $t(key), and as in printf
+# Marks on both sides of the name of a field
+_FIELD_MARKS = ("%", "__", "##?", "@@?", r"\$\$", "~")
+_BRACED = r"\{[^{}\n]{0,200}\}"
+for _ in range(3):  # pairs of braces within one another: {{{name}}}, {n, plural, one {# day}}
+    _BRACED = rf"\{{[^{{}}\n]{{0,200}}(?:{_BRACED}[^{{}}\n]{{0,200}}){{0,30}}\}}"
+# What programs fill in: {{ user }}, {name}, ${HOME}, %{count}, messages of ICU, $t(key), as in
+# printf, and what marks surround: %NAME%, __NAME__, <<name>>
 TEMPLATE_FIELD = (
-    r"\{\{[^{}\n]{0,200}\}\}|[$#%]?\{[^{}\n]{0,200}\}|\$t\([^()\n]{0,200}\)"
+    rf"%{_BRACED}(?:[ds](?!\w))?|[$#]?{_BRACED}|\$t\([^()\n]{{0,200}}\)"
     r"|(?<!\d)%(?:\(\w{1,40}\)|\d{1,2}\$)?[-+#0]*(?![-+#0])\d*(?:\.\d+)?(?:hh?|ll?|[jztL])?"
-    r"[diouxXeEfgGcsp@](?!\w)"
+    r"[diouxXeEfgGcsp@](?:%%)?(?!\w)"
+    + "".join(rf"|(?<![\w&%#@$~]){mark}[A-Za-z]\w{{0,40}}?{mark}(?!\w)" for mark in _FIELD_MARKS)
+    + r"|<<[\w.-]{1,40}>>|\*\|[^|\n]{1,60}\|\*|\[%[^\[\]\n]{0,200}%\]"
 )
 _IN_CODE = r"\w.:/+^×-"
 _NAMELIKE = re.compile(
@@ -94,12 +111,15 @@ _NAMELIKE = re.compile(
         (
             r"</?[A-Za-z][^<>\n]{0,200}>",  # a tag
             TEMPLATE_FIELD,
-            r"\{%[^{}\n]{0,200}%\}|<%[^<>\n]{0,200}%>|\[\[[^\[\]\n]{1,80}\]\]",
+            r"<%[^<>\n]{0,200}%>|<\?(?:[^?\n]|\?(?!>)){0,200}\?>|\[\[[^\[\]\n]{1,80}\]\]",
             r"(?!\A\S*\Z)\[[A-Z][A-Z\d_]+\]",  # [DATE], unless it is the whole text
+            r"(?<=\w )\[[A-Z][A-Z\d]+(?: [A-Z\d]+){1,3}\]",  # [FIRST NAME]
             r"(?<![\w$])\$(?:[a-z_]\w{2,}|[A-Z_]{4,})|(?<!\S):[a-z_]\w{2,}:?",  # $name, :name
             r"`[^`\n]{1,200}`|&(?:[A-Za-z]{2,8}|#\d{1,7});",
-            rf"(?<!\w)(?:(?:https?|ftp|file)://|mailto:|tel:|(?<!\.)www\.){_URL_TEXT}",
-            r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+",
+            rf"(?<!\w)(?i:(?:https?|ftp|file)://|mailto:|tel:|(?<!\.)www\.){_URL_TEXT}",
+            r"(?<![\w.+-])[\w.+-]{1,64}(?:@(?=[A-Za-z])|[(\[](?:at|AT)[)\]])[\w-]{1,63}(?:\.[\w-]{1,63})*",
+            rf"(?<![\w.@/-])\w[\w-]{{0,63}}(?:\.[a-z]{{2,24}}){{1,4}}/{_URL_TEXT}",  # bit.ly/3xYz
+            r"(?<=[\"“„'‘])(?:[A-Za-z]:\\|\\\\\w)[^\"“”'’\n]{1,200}(?=[\"“”'’])",  # "C:\My Files"
             r"(?<!\S)[A-Za-z]:\\\S*\w|(?<!\S)(?:~|\.{1,2})?/\.?\w(?:[^\s,;:!?]*\w)?",  # a path
             r"(?<!\S)\\\\\w\S*\w|(?<!\S)--[a-z][\w-]*\w",  # \\server\share, --help
             r"(?<!\S)\w[\w.-]*(?:/[\w.-]+)*/[\w-]+\.[A-Za-z]{1,5}(?!\w)",  # src/main.rs
@@ -107,7 +127,14 @@ _NAMELIKE = re.compile(
             rf"(?::\d{{2,5}}(?!\d))?(?:/{_URL_TEXT}|(?![\w-]|\.\w))",
             r"(?<![\w+])C\+\+(?!\w)|(?<!\w)[CF]#(?!\w)|(?<!\S)\.NET(?!\w)",
             r"(?<!\w)(?:Ctrl|Strg|Alt|Shift|Cmd|Win)(?:\+\w{1,12}|-[A-Z\d]{1,3}(?!\w))+",
-            r"(?<![\w.,])\d+(?:\.\d+)?[eE][-+]?\d+(?!\w)",  # 1.5e-3
+            r"(?<![\w-])[\da-fA-F]{8}(?:-[\da-fA-F]{4}){3}-[\da-fA-F]{12}(?![\w-])",  # a UUID
+            # A password: small and capital letters, a digit, and a sign between them
+            r"(?<!\S)(?![A-Z]{1,3}\$\d)(?=\S{0,60}[a-z])(?=\S{0,60}[A-Z])(?=\S{0,60}\d)"
+            r"(?=\S{0,60}\w[$#%^&*~@]\w)[\w!$#%^&*~?@+=-]{5,60}(?<!\?)(?![\w/:\\])",
+            r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5}|/\d\d?)?(?!\w|\.\d)",  # an IP address
+            r"(?<![\w.,-])\d+(?:\.\d+){2,}-[a-z]\w*(?:\.\d+)*",  # 1.2.3-beta
+            r"(?<![\w-])(?:\+?1-|0)\d{3}(?:-[A-Z]{3,})+(?![\w-])",  # 0800-FLOWERS
+            r"(?<![\w.,])\d+(?:\.\d+)?[eE][-+]?\d+(?![\w-])",  # 1.5e-3
             r"(?<![\w&])(?:#[A-Za-z_]\w*|@[A-Za-z_]\w*(?:[.-][a-z_]\w*)*)",
             r"(?<!\w)[A-Za-z]\w*_\w+|(?<![\w.])[A-Za-z_]\w*\(\)",  # an identifier
             r"(?<![\w-])[A-Z]{2}\d\d(?: ?[A-Z\d]{4}){3,7}(?: ?[A-Z\d]{1,3})?(?!\w)",  # IBAN
@@ -125,7 +152,7 @@ _NAMELIKE = re.compile(
             r"(?:[A-Z]{1,2}\d*|[a-fkpx])(?!\w|\.\s?m\b)",
             r"(?<![\w.])(?!(?:[AP]\.M|U\.[SK]|E\.G|I\.E)\.)(?:[A-Z][a-z]?\.){2,}(?!\w)",  # Ph.D.
             r"[._=*~-]{4,}|…{2,}",  # a field to fill in
-            r"(?<!\S)(?:[:;=]['-]?[)(DPp]+|<3)(?!\S)",
+            EMOTICON,
             EMOJI,
         )
     )
@@ -133,13 +160,19 @@ _NAMELIKE = re.compile(
 # Every match of _NAMELIKE contains a match of this one, which is faster to search for.
 _UNLIKE_WORDS = re.compile(r"[^A-Za-zÀ-ſ ,?!'\".:;-]|[.:;][^ \"]|-[A-Z-]")
 _NUMBER = re.compile(
-    r"(?<![\w.,:/])(?:(?<![^\s(])[-−±~≈#])?(?P<currency>(?:(?:US|A|C)?\$|[€£¥]|(?:EUR|USD|GBP|CHF)\b)\s?)?(?P<figures>"
+    r"(?<![\w.,:/])(?:(?<![^\s(])[-−±~≈#])?"
+    rf"(?P<currency>(?:(?:US|A|C)?\$|[{_SIGNS}]|(?:{_CURRENCIES})\b)\s?)?(?P<figures>"
+    r"(?:\d{4}-\d\d-\d\d )?\d\d?:\d\d(?::\d\d(?:\.\d+)?)?"
+    r"\s?(?:Z|(?:UTC|GMT)(?:[+-]\d\d?(?::\d\d)?)?|[+-]\d\d:?\d\d)(?!\w)"
+    r"|\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?|"
+    r"(?:\+\d{1,3} ?)?\(0\) ?\d+(?:[ /-]\d+)+|"
     r"(?:\+\d{1,3}|\(?0\d{1,6}\)?)(?:[ /-]\(?\d+\)?)+|\(\d{3}\) ?\d{3}-\d{4}"  # telephone
     r"|\d+(?:[ -]\d{3,4}){2,}(?: \d{1,2})?(?!\d)"
     r"|\d{1,3} [1-9]/[2-9](?![\w/])"  # 2 1/2
-    r"|\+?\d+(?:(?:[.,:/x×–—'-]|[–—-](?P=currency)| [x×] )\d+)*[½¼¾]?|[½¼¾])"
+    r"|\+?\d+(?:(?:[.,:/x×–—'-]|[–—-](?P=currency)| [x×] )\d+)*[½¼¾]?|(?<![^\s(])\.\d+|[½¼¾])"
     r"(?(currency)|(?P<unit>"  # m after a currency is no metre
-    rf"\s?[%‰€]|[$£¥](?!\d)|\s?°(?:\s?[CF]\b)?|[\s-]?(?:{_UNITS})(?![\w²³])|\s[mgl](?!\w)"
+    rf"\s?[%‰€]|\s?[¢{_SIGNS}](?!\d)|\s?°(?:\s?[CF]\b)?|[\s-]?(?:{_UNITS})(?![\w²³])|\s[mgl](?!\w)"
+    r"|\s?s(?!\w)"  # seconds
     r"|\sA(?!\w|\.\s?\w))?)"  # amperes, but no a.m.
     r"(?P<more>\+(?![\w+])|(?<='\d)\"|(?<='\d\d)\")?"  # 50+, 6'2"
 )
@@ -159,6 +192,11 @@ _VERSION = re.compile(
     r"(?:\w[^\w]*\s[A-Z]\w*|\b[a-z]+[A-Z]\w*|\b(?:Windows|Android|Python|Java|PHP|Ubuntu|Linux|USB|"
     r"HDMI|Bluetooth)|\b(?i:(?:version|release|chapter|section|figure|article|paragraph|clause|"
     r"page)s?|nos?\.|v))\s*$"
+)
+# The 70s and 80s, her early 30s, '90s
+_BEFORE_DECADE = re.compile(
+    r"(?:['’]|\b(?:the|early|mid|late|my|your|his|her|our|their|size|two|three)[ -]"
+    r"(?:\d{2,4}s,? (?:and |or |to )?)*)$"
 )
 _DOTTED_TIME = re.compile(r"(?:[01]?\d|2[0-3])\.[0-5]\d")
 _BEFORE_TIME = re.compile(r"\b(?i:at|until|till|between(?: \d\d?\.\d\d and)?)\s$")
@@ -189,6 +227,9 @@ def numbers_of(text: str, source: str, target: str) -> Iterator[Number]:
         if source == "de" and re.match(r"\s?Uhr\b", after):
             continue  # 20 Uhr is 8 p.m.
         start, currency, unit = match.start(), match["currency"] or "", match["unit"] or ""
+        if unit.strip() == "s" and _is_no_second(before[-60:], match["figures"]):
+            unit = ""  # of the 1990s, the '90s
+        end = match.end() if unit or not match["unit"] else match.start("unit")
         sign = text[start : match.start("currency") if currency else match.start("figures")]
         magnitude = _MAGNITUDE.match(after) if currency else None
         figures = match["figures"].replace(currency, "") if currency else match["figures"]  # £5-£10
@@ -200,7 +241,7 @@ def numbers_of(text: str, source: str, target: str) -> Iterator[Number]:
         if magnitude:  # the target language's word for million follows
             start, currency, sign = match.start("figures"), "", ""
         if (source, target) not in (("en", "de"), ("de", "en")):
-            yield Number(start, match.end(), text[start : match.end()])
+            yield Number(start, end, text[start:end])
             continue
         if not unit and not currency and source == "en" and (half := _HALF_OF_DAY.match(after)):
             figures = _in_24_hours(figures, half[1] or "", half[2])
@@ -209,7 +250,15 @@ def numbers_of(text: str, source: str, target: str) -> Iterator[Number]:
         more = match["more"] or ""
         figures, more = (figures, more) if unit else (figures + more, "")  # 10 %+, 50+ $
         written = sign + _with_unit(figures, currency, unit, target) + more
-        yield Number(start, match.end(), written)
+        yield Number(start, end, written)
+
+
+def _is_no_second(before: str, figures: str) -> bool:
+    """Return whether figures before an s are a decade or things (two 5s), not seconds."""
+    if re.search(r"\d[.,]\d", figures):
+        return False
+    is_year = len(figures) == 4 and figures.endswith("0")
+    return is_year or bool(_BEFORE_DECADE.search(before)) or before[-1:] not in ("", " ", "(")
 
 
 def _in_24_hours(figures: str, until: str, half: str) -> str:
@@ -247,6 +296,8 @@ def _with_separators(figures: str, source: str, target: str) -> str:
         return ends[1].join(written) if sure else figures
     if _THOUSAND.fullmatch(figures) and _DECIMAL[source] in figures:
         return figures
+    if figures.startswith(".") and _DECIMAL[source] == ".":  # .5
+        figures = f"0{figures}"
     groups, decimal = map(re.escape, (_GROUPS[source], _DECIMAL[source]))
     if not re.fullmatch(
         rf"\d{{1,3}}(?:{groups}\d{{3}})+(?:{decimal}\d+)?|\d+{decimal}\d+", figures
@@ -260,8 +311,8 @@ def _with_unit(figures: str, currency: str, unit: str, target: str) -> str:
     currency, unit = currency.strip(), unit.strip(" -")
     if target == "de":
         return " ".join(filter(None, (figures, unit or currency)))
-    if unit == "€":
-        return f"€{figures}"
+    if re.fullmatch(f"[{_SIGNS}]", unit):
+        return f"{unit}{figures}"
     currency += " " * currency[-1:].isalpha()
     return f"{currency}{figures} {unit}" if unit[:1].isalpha() else f"{currency}{figures}{unit}"
 

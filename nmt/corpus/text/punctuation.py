@@ -23,6 +23,7 @@ _PLAIN: dict[int, str] = {
     **dict.fromkeys(map(ord, SINGLE + "ʼʹ′"), "'"),
     **dict.fromkeys(map(ord, "‐‑‒−"), "-"),
     ord("…"): "...",
+    **{ord(mark): form for mark, form in zip("‽⁉⁈‼。", ("?!", "?!", "?!", "!!", "."), strict=True)},
 }
 _ASCII = dict.fromkeys(map(ord, string.punctuation))
 _ACCENT = re.compile(r"(?<=[^\W\d_])[´`](?=[^\W\d_])")  # typed instead of an apostrophe

@@ -7,7 +7,7 @@ import re
 import unicodedata
 
 from nmt.corpus.text.mnemonics import find_mnemonic
-from nmt.corpus.text.placeholders import has_text
+from nmt.corpus.text.placeholders import EMOTICON, KEYCAP, has_text
 from nmt.corpus.text.punctuation import DOUBLE, SINGLE
 
 _BRACKETS = {"(": ")", "[": "]"}
@@ -24,7 +24,8 @@ LIST_SIGN = re.compile(
 _LIST_NUMBER = re.compile(r"\d{1,3}\.\s+(?=\S)|\d{1,2}\.\d{1,2}\s+(?=[A-Z])(?![MBT]\w*illion)")
 _END_MARKS = ".!?,;:…"
 _REPEATED = re.compile(r"(?<=[^\s.…])\s*(?:\.{2,}|…)[.…!?]*$|(?<=[!?])[!?.…]+$|\s+(?:…|[.!?]{2,})$")
-_EMOTICON = re.compile(r"\s+(?:[:;=]['-]?[)(DPp]+|<3)$")
+_EMOTICON = re.compile(rf"\s+{EMOTICON}$|\s*{KEYCAP}$")
+_EMOTICON_BEFORE = re.compile(rf"(?:{EMOTICON}|{KEYCAP})(?=\s)")
 _NOTE = re.compile(r"\s*(?:\[\d{1,3}\])+$|(?<=\D)[¹²³⁴-⁹]+$")  # the number of a footnote
 _CUT_OFF = re.compile(r"(?<![\s–—―-])\s*(?:-{2,}|[–—―]+)[.!?]*$|(?<=\S)\s-$")
 _NEW_SPEAKER = re.compile(r"(?:-{1,2}|[–—―])(?=[\"“„‘'(¿¡]?[^\W\d_a-z])")  # not an option, --help
@@ -63,17 +64,19 @@ def _step(text: str, language: str) -> tuple[int, int]:
     if before or after or not text:
         return before, after
     sign = LIST_SIGN.match(text) or (language != "de" and _LIST_NUMBER.match(text))
-    if sign := sign or _NEW_SPEAKER.match(text):
+    if sign := sign or _NEW_SPEAKER.match(text) or _EMOTICON_BEFORE.match(text):
         return sign.end(), 0
     if find_mnemonic(text) == 0:
         return 1, 0
+    if found := _EMOTICON.search(text):
+        return 0, len(text) - found.start()
     while before < len(text) and _is_symbol(text[before]):
         before += 1
     while after < len(text) - before and _is_symbol(text[-1 - after]) and text[-1 - after] != "…":
         after += 1
     if before or after:
         return before, after
-    for pattern in (_REPEATED, _EMOTICON, _NOTE, _CUT_OFF, _BLANK):
+    for pattern in (_REPEATED, _NOTE, _CUT_OFF, _BLANK):
         if found := pattern.search(text):
             return 0, len(text) - found.start()
     return _around(text)
@@ -84,6 +87,7 @@ def _is_symbol(character: str) -> bool:
         unicodedata.category(character) == "So"
         or character in "\ufe0e\ufe0f\u200d\u20e3¿¡…|•"
         or "\U0001f3fb" <= character <= "\U0001f3ff"
+        or "\U000e0020" <= character <= "\U000e007f"  # of a flag, as of England
     )
 
 

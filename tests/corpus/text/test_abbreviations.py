@@ -28,6 +28,7 @@ KNOWN = frozenset(
         ("at 7 am I now", "at 7 am I now"),
         ("OPEN AT 7PM", "OPEN AT 7 P.M."),
         ("in the 1990's", "in the 1990s"),
+        ("in the '90s and ’80s", "in the 90s and 80s"),
         # Units
         ("5km, 20kg, 3g", "5 km, 20 kg, 3 g"),
         ("80 sqm, 5 sq. m", "80 m², 5 m²"),

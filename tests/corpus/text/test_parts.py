@@ -428,6 +428,42 @@ def test_each_thing_is_one_placeholder(thing: str) -> None:
     assert part.text == f"see {next(iter(part.words))} and the belt"
 
 
-@pytest.mark.parametrize("text", ["Note:this", "a :D b", "100% done", "5 --", "$A", "the net."])
+@pytest.mark.parametrize(
+    ("typed", "model_writes", "expected"),
+    [
+        ("Stop... is it red?", "Halt.. ist es rot?", "Halt... ist es rot?"),
+        ("Stop…it is red", "Halt.... es ist rot", "Halt... es ist rot"),
+        ("Stop it.", "Halt es..", "Halt es.."),
+    ],
+)
+def test_full_stops_are_those_of_the_source(typed: str, model_writes: str, expected: str) -> None:
+    [part] = splitter().parts(typed)
+    assert splitter().write(part, model_writes) == expected
+
+
+@pytest.mark.parametrize(("typed", "written"), [("5pm", "17 Uhr"), ("5 p.m.", "17 Uhr.")])
+def test_a_spelled_out_abbreviation_ends_no_sentence(typed: str, written: str) -> None:
+    part = Part(typed, "5 p.m.", "5 p.m.", [])
+    assert splitter().write(part, "17 Uhr.") == written
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Note:this",
+        "a :D b",
+        "100% done",
+        "5 --",
+        "$A",
+        "the net.",
+        "150?No",
+        "what?I",
+        "a & b",
+        "**red**",
+        "the 70s and 80s",
+        "10%off",
+        "yes/no",
+    ],
+)
 def test_ordinary_punctuation_is_no_thing_of_its_own(text: str) -> None:
     assert replace_codes(text).text == text.replace(":D", PLACEHOLDERS[0])
