@@ -34,6 +34,8 @@ _FEWEST_EPOCHS = 7  # with fewer, a smaller model learns more in the same time
 _OVERFITTING = 50  # epochs; from this number on, a small corpus needs strong dropout
 _LITTLE_DROPOUT = 0.1
 _MOST_EPOCHS = 20  # of fine-tuning
+# With so many epochs of fine-tuning, this peak learns as much as LOW_PEAK, and forgets less.
+_LONG, _LONG_PEAK = 7, 3e-4
 _FEWEST_UPDATES, _VALIDATIONS = 20, 10  # between validations; about how many of them
 _NO_TAG = "CHOOSE"
 _FORMATS = {
@@ -135,7 +137,7 @@ def recommend_fine_tuning(corpus: Path, minutes: float, device: str, run: RunFol
     batch_tokens = 1024 if text.pairs <= _SIZES[0].pairs else 4096
     updates = int(min(tokens, _MOST_EPOCHS * text.target_tokens) / batch_tokens)
     every = max(_FEWEST_UPDATES, min(200, updates // _VALIDATIONS))
-    peak = min(LOW_PEAK, config.training.learning_rate)
+    peak = min(_LONG_PEAK if epochs >= _LONG else LOW_PEAK, config.training.learning_rate)
     decoding = [
         f"  {name}: {written(value)}"
         for name, value in config.decoding
@@ -144,8 +146,8 @@ def recommend_fine_tuning(corpus: Path, minutes: float, device: str, run: RunFol
     yaml = f"""\
 {text.heading(minutes, device, epochs)}
 #   nmt train --from {run.address} --config mine.yaml --dry-run
-# If it needs too much memory, add freeze: [embeddings] to the section training, or lower
-# training.batch_tokens and raise training.accumulate.
+# If it forgets too much, add freeze: [embeddings] to the section training. If it needs too much
+# memory, do the same, or lower training.batch_tokens and raise training.accumulate.
 
 data:
 {_corpus_of(corpus, text, config.data)}

@@ -21,7 +21,7 @@ from nmt.model.weights import read_weights
 from nmt.runs.finding import open_run
 from nmt.runs.folder import RunFolder
 
-LOW_PEAK = 1e-3  # learning rate; with 3e-4, a few hundred updates hardly learn a new domain
+LOW_PEAK = 1e-3  # learning rate; with 3e-4, one or two epochs learn less of a new domain
 _CORPUS_FIELDS = {f"data.{name}" for name in (*CorpusConfig.model_fields, "corpora")}
 _STRICTER: dict[str, Callable[..., object]] = {  # of the values of a filter in two sections
     **dict.fromkeys(("max_ratio", "max_character_ratio"), min),

@@ -95,9 +95,22 @@ def test_settings_for_fine_tuning_keep_what_the_run_has(
     assert given.decoding == trained_run.config.decoding
     assert given.data.path == file
     config = config_from(trained_run, "best", given, [])
-    assert config.training.learning_rate == given.training.learning_rate == 1e-3
+    assert config.training.learning_rate == given.training.learning_rate == 3e-4
     assert given.training.warmup_updates < 100
     assert recipe.warnings == []
+
+
+def test_with_time_for_many_epochs_the_peak_of_fine_tuning_is_lower(
+    tmp_path: Path, trained_run: RunFolder
+) -> None:
+    file = corpus(tmp_path / "pairs.tsv", 50_000, 30)
+    for minutes, device, peak in (
+        (1, "cpu", "0.001"),
+        (100, "cpu", "0.0003"),
+        (1, "cuda", "0.0003"),
+    ):
+        recipe = recommend_fine_tuning(file, minutes, device, trained_run)
+        assert f"learning_rate: {peak} " in recipe.yaml
 
 
 def test_labels_are_smoothed_as_in_the_run(tmp_path: Path, trained_run: RunFolder) -> None:
