@@ -399,6 +399,33 @@ def test_threads_share_the_batches_of_a_large_model(
     assert (call.kwargs["inter_threads"], call.kwargs["intra_threads"]) == (batches, sharing)
 
 
+def test_many_lines_get_a_thread_for_each_batch_of_a_large_model(model, engine, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    monkeypatch.setattr(ctranslate2, "_LARGE", 1)
+    monkeypatch.setattr(ctranslate2, "_CPU_BATCH", 40)
+    decoding, lines = DecodingConfig(beam_size=2), [[5, 6, 7, EOS]] * 40
+    search = engine(model())
+    with patch.object(library, "Translator", wraps=library.Translator) as opening:
+        few = search(lines[:10], [9] * 10, decoding)
+        assert not opening.call_args_list
+        many = search(lines, [9] * 40, decoding)
+        search(lines, [9] * 40, decoding)
+    [call] = opening.call_args_list
+    assert (call.kwargs["inter_threads"], call.kwargs["intra_threads"]) == (2, 1)
+    assert many == few * 4
+
+
+def test_a_model_that_cannot_be_opened_again_translates_many_lines_too(
+    model, engine, monkeypatch, pretending
+):
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    monkeypatch.setattr(ctranslate2, "_LARGE", 1)
+    monkeypatch.setattr(ctranslate2, "_CPU_BATCH", 1)
+    search = engine(model())
+    pretending(Mock(side_effect=RuntimeError("no such folder")))
+    assert len(search([[5, EOS]] * 40, [9] * 40, DecodingConfig())) == 40
+
+
 @pytest.mark.parametrize("asked", ["1", "2"])
 def test_pytorch_keeps_its_threads(asked, model, engine, tmp_path, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", asked)
