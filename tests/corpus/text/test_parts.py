@@ -144,6 +144,7 @@ UNTRANSLATED = [
     "12:30-14:00", "§ 5", "“”", "©", "3D",
 ]  # fmt: skip
 ONCE = [  # kept as they are, wherever they stand
+    "Q&A", "AT&T",
     "john.doe@example.com", "a+b@mail.example.co.uk", "https://example.org/shop",
     "http://a.b/c_(d)?e=f&g=1#h", "www.example.net", "example.com/a/b", "ftp://files.example.org",
     "mailto:a@b.de", "notes.txt", "report-v2.final.pdf", "{name}", "{0}", "{{ user }}", "{{x}}",
