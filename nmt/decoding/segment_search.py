@@ -131,7 +131,9 @@ class SegmentSearch:
     def text(self, segment: Segment, hypothesis: Hypothesis) -> str:
         """Return the text of a hypothesis, with its capitals and the words of placeholders."""
         tokens = self.tokens(segment, hypothesis)
-        return self._segmenter.restore(segment, self._tokenizers.target.join(tokens))
+        pytorch = self.pytorch_if_possible() if segment.part.marks else None
+        pairs = self._aligned_words(segment, hypothesis, pytorch) if pytorch else ()
+        return self._segmenter.restore(segment, self._tokenizers.target.join(tokens), pairs)
 
     def tokens(self, segment: Segment, hypothesis: Hypothesis) -> list[str]:
         """Return the tokens of a translation; each <unk> is replaced if this is enabled."""
@@ -273,15 +275,22 @@ class SegmentSearch:
         """
         if not self._segmenter.missing_terms(segment, best.ids):
             return segment
+        pairs = self._aligned_words(segment, best, pytorch)
+        return self._segmenter.forbid_usual_words(segment, best.ids, pairs)
+
+    def _aligned_words(
+        self, segment: Segment, found: Hypothesis, pytorch: "PyTorchSearch"
+    ) -> list[tuple[int, int]]:
+        """Return the numbers of the words of a segment and a hypothesis that attention aligns."""
         from nmt.decoding.attention import pair_words, words_of_tokens
 
         source, target = self._tokenizers.source, self._tokenizers.target
-        weights = pytorch.cross_attention(segment.ids, best.ids)
+        weights = pytorch.cross_attention(segment.ids, found.ids)
         sides = (
             words_of_tokens(source, source.tokens(segment.ids[:-1])),
-            words_of_tokens(target, target.tokens(best.ids)),
+            words_of_tokens(target, target.tokens(found.ids)),
         )
-        return self._segmenter.forbid_usual_words(segment, best.ids, pair_words(weights, *sides))
+        return pair_words(weights, *sides)
 
     def _find_begun(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
         """Search segments whose translations have a beginning, with all constraints."""

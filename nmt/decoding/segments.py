@@ -293,9 +293,12 @@ class Segmenter:
 
     # ------------------------------------------------------------------------------- after a search
 
-    def restore(self, segment: Segment, text: str) -> str:
-        """Restore capitals and fill in placeholders in the translation of a segment."""
-        return self._splitter.write(segment.part, text)
+    def restore(self, segment: Segment, text: str, pairs: Sequence[tuple[int, int]] = ()) -> str:
+        """Restore capitals and fill in placeholders in the translation of a segment.
+
+        pairs: the numbers of aligned words, of source and translation, to place emphasis
+        """
+        return self._splitter.write(segment.part, text, pairs)
 
     def count_missing(self, segment: Segment, ids: Sequence[int]) -> int:
         """Count the placeholders and terms that a translation lacks, or has within other words."""

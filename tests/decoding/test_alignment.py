@@ -134,3 +134,13 @@ def test_ensembles_are_refused(random_model):
 
 def test_pairs_are_written_in_pharaoh_format():
     assert format_pairs([(0, 0), (1, 2)]) == "0-0 1-2"
+
+
+@pytest.mark.parametrize("engine", ["pytorch", "ctranslate2"])
+def test_emphasis_is_put_around_the_aligned_words(trained_run, monkeypatch, engine):
+    translator = load_translator(trained_run, engine=engine, device="cpu")
+    [translation] = translator.translate(["**Anna** sings today."])
+    assert translation.text == "**Anna** singt heute."
+    monkeypatch.setattr("nmt.decoding.attention.pair_words", lambda *_: [(0, 2), (2, 1)])
+    [translation] = translator.translate(["**Anna** sings [today](https://example.com)."])
+    assert translation.text == "Anna [singt](https://example.com) **heute**."

@@ -71,6 +71,7 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _NO_END = re.compile(  # of a sentence, before a small letter or a figure
     r"(?<![\w.])(?i:approx|dept|ed|est|excl|incl|max|qty|tel|temp|vol"
     r"|(?-i:Mon|Tues?|Wed|Thu|Thurs?|Fri|Sat|Sun))\.(?=\s[a-z\d])"
+    r"|(?<=\d)\.(?=[-–—](?!\w))"  # CHF 120.-
 )
 _HYPHENATED = re.compile(r"(?<![\w-])([^\W\d_]+)-([^\W\d_]+)(?![\w-])")
 _DAYS_FROM_TO = re.compile(
@@ -78,6 +79,11 @@ _DAYS_FROM_TO = re.compile(
     rf"({'|'.join(sorted(_DAY, key=len, reverse=True))})\b\.?(?!-)"
 )
 _TIME_TO = re.compile(r"(?<=m\.)\s?[–-]\s?(?=\d)")
+_ALTERNATIVE = re.compile(r" and/or |\s?/\s?")
+_ALTERNATIVES = re.compile(  # yes/no
+    rf"(?<![\w/.:@'’&-])(?<!\d )[^\W\d_]{{2,}}"
+    rf"(?:(?:{_ALTERNATIVE.pattern})[^\W\d_]{{2,}})+(?!['’-]?\w|/|\.\w)"
+)
 _TRIPLE = re.compile(r"([^\W\d_])\1{2,}")
 _DECADE = re.compile(r"(?<=\d0)['’](?=s\b)|(?<!\w)['’](?=\d0s\b)")
 
@@ -134,6 +140,10 @@ def spell_out(text: str, language: str, is_known: Callable[[str], bool]) -> str:
         form = f"{_DAY[match[1]]} to {_DAY[match[2]]}"
         return form if knows(form) else match[0]
 
+    def alternatives(match: re.Match[str]) -> str:
+        words = " or ".join(_ALTERNATIVE.split(match[0]))
+        return words if knows(words) else match[0]
+
     def not_drawn_out(match: re.Match[str]) -> str:  # sooo
         forms = (match[0], _TRIPLE.sub(r"\1\1", match[0]), _TRIPLE.sub(r"\1", match[0]))
         return next((form for form in forms if is_known(form.lower())), match[0])
@@ -147,8 +157,23 @@ def spell_out(text: str, language: str, is_known: Callable[[str], bool]) -> str:
     spelled = _DAYS_FROM_TO.sub(days, _TIME_TO.sub(" to ", spelled))
     if _TRIPLE.search(spelled):
         spelled = _LETTERS.sub(not_drawn_out, spelled)
-    spelled = _SQUARE.sub(" m²", spelled)
+    spelled = _ALTERNATIVES.sub(alternatives, _SQUARE.sub(" m²", spelled))
     spelled = _ATTACHED.sub(" ", _MEASURE.sub(measure, _DECADE.sub("", spelled)))
     spelled = _WORD.sub(word, _ABBREVIATION.sub(abbreviation, _DATE.sub(date, spelled)))
     spelled = _HYPHENATED.sub(hyphenated, spelled)
     return spelled.upper() if text.isupper() else spelled
+
+
+def with_slashes(translation: str, source: str) -> str:
+    """Return the German translation of a text with its slashes, which `spell_out` read as "or".
+
+    >>> with_slashes("Kreuzen Sie Ja oder Nein an.", "Tick yes/no.")
+    'Kreuzen Sie Ja/Nein an.'
+    """
+    found = _ALTERNATIVES.findall(source)
+    signs = [sign for each in found for sign in _ALTERNATIVE.findall(each)]
+    others = re.search(r"\bor\b", _ALTERNATIVES.sub("", source))
+    if not signs or others or translation.count(" oder ") != len(signs):
+        return translation
+    written = (" und/oder " if sign == " and/or " else sign for sign in signs)
+    return re.sub(" oder ", lambda _: next(written), translation)

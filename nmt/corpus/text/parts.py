@@ -5,12 +5,16 @@ library, because `nmt export` copies this file beside translate.py.
 """
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
+from nmt.corpus.text.abbreviations import with_slashes
 from nmt.corpus.text.division import halves, halves_of_run_on
+from nmt.corpus.text.emphasis import Mark, put_marks, remove_marks
 from nmt.corpus.text.normalization import UnicodeForm, is_right_to_left, sentence_lengths, tidy
 from nmt.corpus.text.placeholders import (
     PlaceholderRules,
@@ -33,6 +37,13 @@ _FEWEST_DIVIDED = 16  # tokens; any model translates shorter sentences better as
 _FEWEST_CAPITALS = 4  # of a single word: USA and TV stay abbreviations
 _FEWEST_JUDGED = 12  # tokens; shorter translations vary more in length
 _SEPARATOR = re.compile(r"(?<=\w)\s+(?=[|•·>]\s+\w)|(?<=\s[|•·>])\s+(?=\w)")  # of items in a row
+_LIST = re.compile(r"[^\W\d_]+(?: [^\W\d_]+){0,2}(?:, [^\W\d_]+(?: [^\W\d_]+){0,2}){4,}\.?")
+# Of a sentence rather than a list.
+_NO_LIST = re.compile(
+    r"\b(?:and|are|at|for|he|I|in|is|it|no|not|on|or|please|she|they|to|was|we|with|"
+    r"yes|you)\b",
+    re.IGNORECASE,
+)
 _ELLIPSIS = re.compile(r"(?<!\.)\.{2,4}(?!\.)")
 _SHORTEST, _LONGEST = 0.5, 2.5  # of the usual length
 
@@ -70,7 +81,7 @@ class Part:
     """A text to translate as a whole."""
 
     raw: str
-    """As typed."""
+    """As typed, without the marks of emphasis and links."""
     cased: str
     """With placeholders."""
     text: str
@@ -84,6 +95,10 @@ class Part:
     before: str = ""
     after: str = ""
     """`before` and `after` stand around it in the translation."""
+    marks: tuple[Mark, ...] = ()
+    """Around words of `text`."""
+    marked: str = ""
+    """As typed, if it has marks."""
     capitals: bool = False
     """Whether it was typed in capitals throughout."""
     capital: bool = False
@@ -132,7 +147,9 @@ class Splitter:
 
     def divide(self, part: Part, prefix: str = "") -> list[Part]:
         """Return a part in two halves, or as it is if it cannot be divided."""
-        parts = self._all(halves(part.raw, self.rules.source_language), prefix, self.rules.longest)
+        parts = self._all(
+            halves(part.marked or part.raw, self.rules.source_language), prefix, self.rules.longest
+        )
         if len(parts) < 2:
             return [part]
         before = part.before + parts[0].before
@@ -173,7 +190,15 @@ class Splitter:
     def _split(self, text: str, prefix: str, longest: int) -> list[Part]:
         if len(texts := _SEPARATOR.split(text)) > 1:
             return self._all(texts, prefix, longest)
-        replaced = self._placeholders.insert(text) if self._placeholders else PlaceholderText(text)
+        # A model would drop and repeat items.
+        if _LIST.fullmatch(text) and not _NO_LIST.search(text):
+            *items, last = (self._framed(item, prefix, longest) for item in text.split(", "))
+            items = [
+                [*found[:-1], replace(found[-1], after=found[-1].after + ",")] for found in items
+            ]
+            return [part for found in [*items, last] for part in found]
+        raw, marks = remove_marks(text)
+        replaced = self._placeholders.insert(raw) if self._placeholders else PlaceholderText(raw)
         capitals = self._writes_capitals and _in_capitals(replaced.text)
         cased = self._sentence_case(replaced.text) if capitals else replaced.text
         if self.rules.strip_punctuation:
@@ -197,12 +222,14 @@ class Splitter:
         # One character, as bytes, may exceed the positions of a very small model.
         return [
             Part(
-                text,
+                raw,
                 prefix + cased,
                 prefix + shown,
                 tokens[: self.rules.room],
                 replaced.words,
                 replaced.written,
+                marks=_in_words_of(replaced, marks),
+                marked=text if marks else "",
                 capitals=capitals,
             )
         ]
@@ -223,8 +250,12 @@ class Splitter:
 
     # ------------------------------------------------------------------------------- after a search
 
-    def write(self, part: Part, translation: str) -> str:
-        """Return the translation of a part in its case, with placeholders filled in."""
+    def write(self, part: Part, translation: str, pairs: Sequence[tuple[int, int]] = ()) -> str:
+        """Return the translation of a part in its case, with placeholders filled in.
+
+        pairs: the numbers of aligned words of `part.text` and of the translation, by which marks
+        are placed
+        """
         text = self._restore_case(translation) if self._restore_case else translation
         if self.rules.plain_punctuation:
             text = typeset(text, self.rules.target_language)
@@ -233,16 +264,33 @@ class Splitter:
             text = _ELLIPSIS.sub("...", text)
         if part.cased.endswith(".") and part.raw[-1:].isalpha():  # 5pm, read as 5 p.m.
             text = text.removesuffix(".")
+        if (self.rules.source_language, self.rules.target_language) == ("en", "de"):
+            text = with_slashes(text, part.raw)
         if part.capitals:
             text = text.upper()
         elif part.capital:
             text = text[:1].upper() + text[1:]
+        if part.marks:
+            text = put_marks(text, part.marks, pairs, len(part.text.split()))
         return fill_placeholders(text, part.written)
 
 
 def surround(part: Part, translation: str) -> str:
     """Return the translation of a part with what stands around it."""
     return part.before + translation + part.after if translation else ""
+
+
+def _in_words_of(replaced: PlaceholderText, marks: Sequence[Mark]) -> tuple[Mark, ...]:
+    """Return marks around the words of a text as those around the words with placeholders."""
+    counts = (
+        max(1, len(fill_placeholders(word, replaced.words).split()))
+        for word in replaced.text.split()
+    )
+    ends = [*accumulate(counts)]
+    return tuple(
+        replace(mark, start=bisect_right(ends, mark.start), end=bisect_left(ends, mark.end) + 1)
+        for mark in marks
+    )
 
 
 def _first_letter(text: str) -> str:

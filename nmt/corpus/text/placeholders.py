@@ -85,10 +85,11 @@ _FILE_ENDINGS = (
 _SIGNS = "$£¥\u20a0-\u20c0"  # of currencies
 _CURRENCIES = "EUR|USD|GBP|CHF|JPY|CNY|INR|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|BRL|ZAR"
 # Those that need no translation, and are no abbreviation of million.
-_UNITS = (
+UNITS = (
     "km/h|m/s|[kcm]m[²³23]?|m[²³23]|(?:ft|in|yd|mi)[²³]|[km]g|ml|[kM]?Wh?|[kMG]?Hz|[kKMGT]B|"
     f"[MG]bit/s|[km]?V|mAh?|kJ|hPa|dB|px|{_CURRENCIES}"
 )
+_UNIT = re.compile(UNITS)
 _END_OF_URL = r"[^\s<>\"“”„.,;:!?()\]}'’]"
 _URL_TEXT = rf"(?:[^\s<>\"“”„()]|\([^\s()]*\))*(?:{_END_OF_URL}|\([^\s()]*\))"
 # Marks on both sides of the name of a field
@@ -148,9 +149,10 @@ _NAMELIKE = re.compile(
             r"(?<![\w-])(?!(?<=\d )[kcm]?m[23]\b)[A-Za-z]{1,6}\d"
             r"(?:\w|-(?![a-z]{3}))*(?:\.\d+)*(?<!-)",
             r"(?<![\w-])[A-Z][A-Za-z]*-\d(?:\w|-(?![a-z]{3}))*(?<!-)",
-            rf"(?<![\w.,:$€£¥-])\d+(?!(?:[AP]M|{_UNITS})\b)"  # 3D, 5k
+            rf"(?<![\w.,:$€£¥-])\d+(?!(?:[AP]M|{UNITS})\b)"  # 3D, 5k
             r"(?:[A-Z]{1,2}\d*|[a-fkpx])(?!\w|\.\s?m\b)",
             r"(?<![\w.])(?!(?:[AP]\.M|U\.[SK]|E\.G|I\.E)\.)(?:[A-Z][a-z]?\.){2,}(?!\w)",  # Ph.D.
+            r"(?<![\w&])[A-Z]{1,3}&[A-Z]{1,3}(?![\w&])",  # Q&A
             r"[._=*~-]{4,}|…{2,}",  # a field to fill in
             EMOTICON,
             EMOJI,
@@ -171,7 +173,7 @@ _NUMBER = re.compile(
     r"|\d{1,3} [1-9]/[2-9](?![\w/])"  # 2 1/2
     r"|\+?\d+(?:(?:[.,:/x×–—'-]|[–—-](?P=currency)| [x×] )\d+)*[½¼¾]?|(?<![^\s(])\.\d+|[½¼¾])"
     r"(?(currency)|(?P<unit>"  # m after a currency is no metre
-    rf"\s?[%‰€]|\s?[¢{_SIGNS}](?!\d)|\s?°(?:\s?[CF]\b)?|[\s-]?(?:{_UNITS})(?![\w²³])|\s[mgl](?!\w)"
+    rf"\s?[%‰€]|\s?[¢{_SIGNS}](?!\d)|\s?°(?:\s?[CF]\b)?|[\s-]?(?:{UNITS})(?![\w²³])|\s[mgl](?!\w)"
     r"|\s?s(?!\w)"  # seconds
     r"|\sA(?!\w|\.\s?\w))?)"  # amperes, but no a.m.
     r"(?P<more>\+(?![\w+])|(?<='\d)\"|(?<='\d\d)\")?"  # 50+, 6'2"
@@ -184,6 +186,15 @@ _MAGNITUDES = {
     **{"k": "Tsd.", "m": "Mio.", "b": "Mrd."},
     **{"thousand": "Tsd.", "million": "Mio.", "billion": "Mrd.", "trillion": "Bio."},
 }
+_PER = {  # 20 €/month
+    **dict.fromkeys(("h", "hr", "hour"), "Stunde"),
+    **dict.fromkeys(("item", "pc", "piece"), "Stück"),
+    **{"day": "Tag", "month": "Monat", "week": "Woche", "year": "Jahr", "night": "Nacht"},
+    **{"person": "Person", "child": "Kind", "user": "Nutzer", "room": "Zimmer", "page": "Seite"},
+    **{unit: unit for unit in ("g", "kg", "km", "l", "m", "m²", "min", "t")},
+}
+_RATE = re.compile(rf"\s?/\s?({'|'.join(sorted(_PER, key=len, reverse=True))})(?![\w²³])")
+_NO_CENTS = re.compile("[.,][-–—](?!\\w)")  # CHF 120.-
 _HALF_OF_DAY = re.compile(r"(?:\s?(?:-|–|to|and|or)\s?(\d{1,2}(?:[:.]\d\d)?))?\s?([aApP])\.?[mM]\b")
 _TIME = re.compile(r"(\d{1,2})(?:[:.](\d\d))?")
 _UNTIL = re.compile("([-–—]| ?[x×] ?)")
@@ -250,6 +261,10 @@ def numbers_of(text: str, source: str, target: str) -> Iterator[Number]:
         more = match["more"] or ""
         figures, more = (figures, more) if unit else (figures + more, "")  # 10 %+, 50+ $
         written = sign + _with_unit(figures, currency, unit, target) + more
+        if currency and (no_cents := _NO_CENTS.match(text, end)):
+            end = no_cents.end()
+        if target == "de" and (unit or currency) and (rate := _RATE.match(text, end)):
+            end, written = rate.end(), f"{written}/{_PER[rate[1]]}"
         yield Number(start, end, written)
 
 
@@ -323,6 +338,8 @@ def has_text(text: str) -> bool:
     >>> [has_text(text) for text in ("Hi!", "50 %", "https://example.org", "A4")]
     [True, False, False, False]
     """
+    if _UNIT.fullmatch(text.strip()):
+        return False
     return any(map(str.isalpha, text)) and any(map(str.isalpha, _replace_namelike("", text)))
 
 

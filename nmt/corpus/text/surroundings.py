@@ -7,7 +7,7 @@ import re
 import unicodedata
 
 from nmt.corpus.text.mnemonics import find_mnemonic
-from nmt.corpus.text.placeholders import EMOTICON, KEYCAP, has_text
+from nmt.corpus.text.placeholders import EMOTICON, KEYCAP, UNITS, has_text
 from nmt.corpus.text.punctuation import DOUBLE, SINGLE
 
 _BRACKETS = {"(": ")", "[": "]"}
@@ -21,7 +21,10 @@ LIST_SIGN = re.compile(
     r"Nur|Wenn|Was|Wo|Wann|Wer|Warum|Wie|Ist|Sind|Bitte)\b))"
 )
 # In German also an ordinal or a time: 3. Mai, 7.30 Uhr
-_LIST_NUMBER = re.compile(r"\d{1,3}\.\s+(?=\S)|\d{1,2}\.\d{1,2}\s+(?=[A-Z])(?![MBT]\w*illion)")
+_LIST_NUMBER = re.compile(
+    r"\d{1,3}\.\s+(?=\S)|\d{1,2}\.\d{1,2}\s+(?=[A-Z])(?![MBT]\w*illion)"
+    rf"(?!(?:{UNITS})(?!\w))"
+)
 _END_MARKS = ".!?,;:…"
 _REPEATED = re.compile(r"(?<=[^\s.…])\s*(?:\.{2,}|…)[.…!?]*$|(?<=[!?])[!?.…]+$|\s+(?:…|[.!?]{2,})$")
 _EMOTICON = re.compile(rf"\s+{EMOTICON}$|\s*{KEYCAP}$")

@@ -134,6 +134,7 @@ AROUND = [  # before, after, and their German form if it differs
     ("[", "]!", None, None),
 ]  # fmt: skip
 UNTRANSLATED = [
+    "USD", "km/h",
     "5", "3.14", "12", "1,000", "50%", "€ 12.50", "$5", "10:45", "2024-05-03", "3/5/2024",
     "+49 30 123456", "---", "***", "...", "?", "!?", "😀", "😀 👍", "→", "A4", "XJ-900",
     "https://example.org", "www.example.org/a?b=c#d", "notes.txt", "john.doe@example.com",
@@ -143,6 +144,7 @@ UNTRANSLATED = [
     "12:30-14:00", "§ 5", "“”", "©", "3D",
 ]  # fmt: skip
 ONCE = [  # kept as they are, wherever they stand
+    "Q&A", "AT&T",
     "john.doe@example.com", "a+b@mail.example.co.uk", "https://example.org/shop",
     "http://a.b/c_(d)?e=f&g=1#h", "www.example.net", "example.com/a/b", "ftp://files.example.org",
     "mailto:a@b.de", "notes.txt", "report-v2.final.pdf", "{name}", "{0}", "{{ user }}", "{{x}}",
@@ -161,6 +163,9 @@ NUMBERS_IN_GERMAN = [
     ("it costs $1,000", "Es kostet 1.000 $"),
     ("it costs £1,234,567.89", "Es kostet 1.234.567,89 £"),
     ("it costs 0.5", "Es kostet 0,5"),
+    ("it costs CHF 120.- and 5 CHF", "Es kostet 120 CHF und 5 CHF"),
+    ("it costs 20 €/month or 1.50 EUR / kg", "Es kostet 20 €/Monat oder 1,50 EUR/kg"),
+    ("19.99 EUR/kg", "19,99 EUR/kg"),
     ("it costs 1,000 or 2", "Es kostet 1.000 oder 2"),
     ("less than 50%", "Weniger als 50 %"),
     ("less than 4.8 %", "Weniger als 4,8 %"),
@@ -224,9 +229,20 @@ WITHIN = [
     ("Where is it ...", "Wo ist es ..."),
     ("Stop | Hello | Call Tom", "Halt | Hallo | Ruf Tom"),
     ("Stop > Books > 5", "Halt > Bücher > 5"),
+    ("belt, red belt, Tom, red Books, station.", "Gürtel, Rot Gürtel, Tom, Rot Bücher, Bahnhof."),
+    ("*Stop!* Henry likes the belt", "*Halt!* Henry mag den Gürtel"),
+    ("Henry likes the belt/books", "Henry mag den Gürtel/Bücher"),
+    ("Henry or Tom has the belt/books", "Henry oder Tom hat den Gürtel oder Bücher"),
+    ("belt / books", "Gürtel / Bücher"),
+    ("Henry and/or Tom", "Henry und/oder Tom"),
     ("Stop • hello", "Halt • Hallo"),
     ("<i>Where is the station?</i>", "<i>Wo ist den Bahnhof?</i>"),
     ("<b>Tom</b> has <b>books</b>", "<b>Tom</b> hat <b>Bücher</b>"),
+    ("Henry likes the **red** belt", "Henry mag den **rot** Gürtel"),
+    (
+        "see *Zora Berg* on [page 5](https://x.org/a), Tom",
+        "Sieh *Zora Berg* am [Seite 5](https://x.org/a), Tom",
+    ),
     ("it is 'red' and “red”", "Es ist „rot“ und „rot“"),
     ("5' 10\" and 'red'", "5' 10\" und „rot“"),
     ("&Stop", "&Halt"),

@@ -391,6 +391,19 @@ def test_rare_names_are_always_hidden_and_not_known() -> None:
     assert (known.words, known.names) == ({"relevant", "is"}, {"Zoe"})
 
 
+def test_a_rare_name_may_have_another_form_or_be_a_word_too() -> None:
+    pairs = [
+        ("Peter is here", "Peter ist hier"),
+        ("the apostle Peter", "der Apostel Petrus"),
+        ("Keller is ill", "Keller ist krank"),
+        *[("the basement", "der Keller")] * 9,
+        ("Berlin USA", "Berlin USA"),
+        *[("the US", "die USA")] * 9,
+        ("Germany", "Deutschland"),
+    ]
+    assert TrainingPlaceholders(pairs, False, 1).known([]).names == {"Peter", "Keller", "Berlin"}
+
+
 def test_a_name_that_training_has_in_the_genitive_only_is_hidden() -> None:
     pair = ("Miriam's hand", "Miriams Hand")
     inserter = TrainingPlaceholders([pair, ("a hand", "Hände")], False, 1)
