@@ -28,7 +28,7 @@ _DOTTED = {
 _DOTTED = {
     **{"e.g.": "for example", "i.e.": "that is", "a.s.a.p.": "as soon as possible"},
     **{"u.s.a.": "USA", "u.s.": "USA", "u.k.": "UK", "w/o": "without", "w/": "with"},
-    **{"no.": "number", "nr.": "number", "y/o": "years old"},
+    **{"no.": "number", "nr.": "number", "y/o": "years old", "@": "at"},
 }
 _UNITS = {  # one, and several
     **dict.fromkeys(("h", "hr", "hrs"), ("hour", "hours")),
@@ -56,7 +56,7 @@ _WORD = re.compile(
 )
 _ABBREVIATION = re.compile(
     r"(?<![\w.])(?i:e\.\s?g\.|i\.\s?e\.|a\.s\.a\.p\.|u\.s\.(?:a\.)?|u\.k\.)"
-    r"|\b(?i:n[or])\.(?=\s?\d)|(?<!\S)(?:w/o?(?=\s)|y/o(?!\S))"
+    r"|\b(?i:n[or])\.(?=\s?\d)|(?<!\S)(?:w/o?(?=\s)|y/o(?!\S)|@(?=\s))"
 )
 _HALF_OF_DAY = re.compile(r"(?<=\d)\s?([ap])(\.?)\s?m\b(?!(?<=\sam)\s+I\b)\.?", re.IGNORECASE)
 _MEASURE = re.compile(rf"(?:((?<![\d.,:/])1)|\d)\s?({'|'.join(_UNITS)})\b(?!['’-])")
@@ -84,6 +84,7 @@ _ALTERNATIVES = re.compile(  # yes/no
     rf"(?<![\w/.:@'’&-])(?<!\d )[^\W\d_]{{2,}}"
     rf"(?:(?:{_ALTERNATIVE.pattern})[^\W\d_]{{2,}})+(?!['’-]?\w|/|\.\w)"
 )
+_TITLE = re.compile(r"\b(Dr|Prof)(?= [A-Z])")
 _TRIPLE = re.compile(r"([^\W\d_])\1{2,}")
 _DECADE = re.compile(r"(?<=\d0)['’](?=s\b)|(?<!\w)['’](?=\d0s\b)")
 
@@ -157,6 +158,7 @@ def spell_out(text: str, language: str, is_known: Callable[[str], bool]) -> str:
     spelled = _DAYS_FROM_TO.sub(days, _TIME_TO.sub(" to ", spelled))
     if _TRIPLE.search(spelled):
         spelled = _LETTERS.sub(not_drawn_out, spelled)
+    spelled = _TITLE.sub(r"\1.", spelled)
     spelled = _ALTERNATIVES.sub(alternatives, _SQUARE.sub(" m²", spelled))
     spelled = _ATTACHED.sub(" ", _MEASURE.sub(measure, _DECADE.sub("", spelled)))
     spelled = _WORD.sub(word, _ABBREVIATION.sub(abbreviation, _DATE.sub(date, spelled)))

@@ -6,6 +6,7 @@ file beside translate.py.
 """
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -22,7 +23,7 @@ _OPENING = "\"'“„‘‚«»(["  # stands before a word and its marks
 _CLOSING = ".,;:!?…\"'”“’‘«»)]"  # stands after them
 
 
-_STOPS = tuple(".,;:!?…")
+_STOPS = ".,;:!?…"
 
 
 @dataclass(frozen=True)
@@ -45,13 +46,14 @@ def remove_marks(text: str) -> tuple[str, tuple[Mark, ...]]:
     ('My dog is here.', (Mark(opening='*', closing='*', start=1, end=2, with_stop=False),))
     """
     plain, spans = _without(text, _MOST_NESTED)
+    words = [word.start() for word in re.finditer(r"\S+", plain)] if spans else []
     return plain, tuple(
         Mark(
             opening,
             closing,
-            len(f"{plain[:start]}x".split()) - 1,
-            len(plain[:end].split()),
-            plain[:end].endswith(_STOPS),
+            bisect_right(words, start) - 1,
+            bisect_left(words, end),
+            plain[end - 1] in _STOPS,
         )
         for opening, closing, start, end in spans
     )
@@ -59,20 +61,21 @@ def remove_marks(text: str) -> tuple[str, tuple[Mark, ...]]:
 
 def _without(text: str, depth: int) -> tuple[str, list[tuple[str, str, int, int]]]:
     """Return the text without marks; the marks with the place of the text between them."""
-    plain, place = "", 0
+    pieces: list[str] = []
+    length = place = 0
     found: list[tuple[str, str, int, int]] = []
     for match in _MARKED.finditer(text) if depth else ():
         group = "label" if match["label"] else "inner"
         inner, within = _without(match[group], depth - 1)
-        plain += text[place : match.start()]
-        first = len(plain)
+        pieces += [text[place : match.start()], inner]
+        first = length + match.start() - place
+        length = first + len(inner)
         found += [(o, c, start + first, end + first) for o, c, start, end in within]
-        plain += inner
         opening = text[match.start() : match.start(group)]
         closing = text[match.end(group) : match.end()]
-        found.append((opening, closing, first, len(plain)))
+        found.append((opening, closing, first, length))
         place = match.end()
-    return plain + text[place:], found
+    return "".join([*pieces, text[place:]]), found
 
 
 def put_marks(

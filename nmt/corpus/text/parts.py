@@ -44,6 +44,7 @@ _NO_LIST = re.compile(
     r"yes|you)\b",
     re.IGNORECASE,
 )
+_TWO_STOPS = re.compile(r"(?<=\d)\.\.(?!\.)")
 _ELLIPSIS = re.compile(r"(?<!\.)\.{2,4}(?!\.)")
 _SHORTEST, _LONGEST = 0.5, 2.5  # of the usual length
 
@@ -272,7 +273,8 @@ class Splitter:
             text = text[:1].upper() + text[1:]
         if part.marks:
             text = put_marks(text, part.marks, pairs, len(part.text.split()))
-        return fill_placeholders(text, part.written)
+        # A German ordinal has the full stop that also ends the sentence.
+        return _TWO_STOPS.sub(".", fill_placeholders(text, part.written))
 
 
 def surround(part: Part, translation: str) -> str:

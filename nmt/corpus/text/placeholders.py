@@ -51,7 +51,8 @@ _PREFIXES = frozenset(
         *("re", "self", "semi", "sub", "well"),
     )
 )
-_TITLES = ("Mr. ", "Mrs. ", "Ms. ", "Mr ", "Mrs ", "Ms ")  # before names such as Brown
+# Before names such as Brown
+_TITLES = ("Mr. ", "Mrs. ", "Ms. ", "Mr ", "Mrs ", "Ms ", "Dr. ", "Dr ", "Prof. ")
 _OFFICES = frozenset(("president", "chairman", "speaker", "secretary", "minister", "mayor"))
 _HISSING = tuple("sßxz")  # ends of names that take no s in the German genitive
 _APOSTROPHE_ALONE = re.compile(rf"(?:\b[Tt]he )?([{PLACEHOLDERS}])['’](?= [^\W\d_])")
@@ -140,6 +141,10 @@ _NAMELIKE = re.compile(
             r"(?<!\w)[A-Za-z]\w*_\w+|(?<![\w.])[A-Za-z_]\w*\(\)",  # an identifier
             r"(?<![\w-])[A-Z]{2}\d\d(?: ?[A-Z\d]{4}){3,7}(?: ?[A-Z\d]{1,3})?(?!\w)",  # IBAN
             r"(?<!\w)(?:[A-Z]{2} (?=0\d\d)|ISBN:? )\d(?:[\d-]*[\dX])?(?!\w)",  # BA 0295
+            r"(?:(?<=\b[Ff]light )[A-Z][A-Z\d]|(?<!\w)(?:ICE|IC|EC|RE|RB)) \d{1,4}(?!\w)",
+            r"(?<![\w-])(?:X{1,3}(?:IX|IV|V?I{0,3})|IX|IV|VI{1,3}|II{1,2})(?![\w-])",  # Henry VIII
+            r"(?:(?<=[a-z,] )|(?<!\w)\d{1,4}[A-Z]? )(?:[A-Z][\w'’-]+ ){1,2}"  # 221B Baker Street
+            r"(?:Street|Road|Avenue|Lane|Drive|Square|Boulevard)(?!\w)",
             # A run with a digit, and later another after a letter, ^ or ::, such as 1Z99 or 10^6,
             # but no measures, such as 5m2 or 2x5kg
             rf"(?<![{_IN_CODE}])(?!(?!0x)[\d.]+(?:x\d|[kcm]?m[23]\b))#?[A-Za-z]*\d[{_IN_CODE}]*"
@@ -418,7 +423,7 @@ class PlaceholderRules:
         )
 
         def replacement(match: re.Match[str]) -> str:
-            word, before = match.group(), match.string[max(0, match.start() - 5) : match.start()]
+            word, before = match.group(), match.string[max(0, match.start() - 6) : match.start()]
             follows_title = before.endswith(_TITLES) and word.istitle()
             if follows_title and word.lower() not in _OFFICES:
                 return replaced.placeholder(word, word, PLACEHOLDERS)

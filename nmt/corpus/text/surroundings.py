@@ -15,6 +15,7 @@ LIST_SIGN = re.compile(
     r"^(?:(?:[-–—*•·▪●◦‣⁃※→►>#+|]{1,6}|\[(?:[ xX]|\d{1,3})?\]"
     r"|\(?(?:\d{1,3}\.?|[A-Za-z]|[ivxIVX]{1,4})\))\s+(?=\S)"
     r"|\d{1,2}(?:\.\d{1,2}){2,4}\.?\s+(?=[A-ZÄÖÜ])"
+    r"|[A-Z]:\s+(?=\w)"  # of a speaker
     # Before other words, it may be an initial: A. Smith
     r"|[A-Z]\.\s+(?=(?:The|An?|It|This|These|There|He|She|We|They|You|My|Your|Our|All|Only|If|What|"
     r"Where|When|Which|Who|Why|How|Is|Are|Do|Does|Please|Der|Die|Das|Eine?|Es|Er|Sie|Wir|Ich|Alle|"
@@ -27,8 +28,9 @@ _LIST_NUMBER = re.compile(
 )
 _END_MARKS = ".!?,;:…"
 _REPEATED = re.compile(r"(?<=[^\s.…])\s*(?:\.{2,}|…)[.…!?]*$|(?<=[!?])[!?.…]+$|\s+(?:…|[.!?]{2,})$")
-_EMOTICON = re.compile(rf"\s+{EMOTICON}$|\s*{KEYCAP}$")
-_EMOTICON_BEFORE = re.compile(rf"(?:{EMOTICON}|{KEYCAP})(?=\s)")
+_LAUGH = r"(?i:lol|rofl|lmao|omg|xd|(?:ha){2,9}h?|(?:he){2,9}|(?:hi){2,9})"
+_EMOTICON = re.compile(rf"\s+{EMOTICON}$|\s*{KEYCAP}$|(?<![\s,])[\s,]+{_LAUGH}$")
+_EMOTICON_BEFORE = re.compile(rf"(?:{EMOTICON}|{KEYCAP})(?=\s)|{_LAUGH}[,.!]*(?=\s)")
 _NOTE = re.compile(r"\s*(?:\[\d{1,3}\])+$|(?<=\D)[¹²³⁴-⁹]+$")  # the number of a footnote
 _CUT_OFF = re.compile(r"(?<![\s–—―-])\s*(?:-{2,}|[–—―]+)[.!?]*$|(?<=\S)\s-$")
 _NEW_SPEAKER = re.compile(r"(?:-{1,2}|[–—―])(?=[\"“„‘'(¿¡]?[^\W\d_a-z])")  # not an option, --help

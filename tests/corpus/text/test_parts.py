@@ -144,7 +144,7 @@ UNTRANSLATED = [
     "12:30-14:00", "§ 5", "“”", "©", "3D",
 ]  # fmt: skip
 ONCE = [  # kept as they are, wherever they stand
-    "Q&A", "AT&T",
+    "Q&A", "AT&T", "XIV", "221B Baker Street", "ICE 513",
     "john.doe@example.com", "a+b@mail.example.co.uk", "https://example.org/shop",
     "http://a.b/c_(d)?e=f&g=1#h", "www.example.net", "example.com/a/b", "ftp://files.example.org",
     "mailto:a@b.de", "notes.txt", "report-v2.final.pdf", "{name}", "{0}", "{{ user }}", "{{x}}",
@@ -231,6 +231,11 @@ WITHIN = [
     ("Stop > Books > 5", "Halt > Bücher > 5"),
     ("belt, red belt, Tom, red Books, station.", "Gürtel, Rot Gürtel, Tom, Rot Bücher, Bahnhof."),
     ("*Stop!* Henry likes the belt", "*Halt!* Henry mag den Gürtel"),
+    ("Henry likes the belt lol", "Henry mag den Gürtel lol"),
+    ("OMG, Henry likes the belt", "OMG, Henry mag den Gürtel"),
+    ("Q: Where is Henry?", "Q: Wo ist Henry?"),
+    ("see Henry @ 5", "Sieh Henry um 5"),
+    ("it is on the 4th.", "Es ist am den 4."),
     ("Henry likes the belt/books", "Henry mag den Gürtel/Bücher"),
     ("Henry or Tom has the belt/books", "Henry oder Tom hat den Gürtel oder Bücher"),
     ("belt / books", "Gürtel / Bücher"),
