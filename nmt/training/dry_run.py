@@ -228,7 +228,7 @@ def _estimate(trainer: Trainer, labels: int, tokens_per_second: float) -> tuple[
 
     labels: number of labels in an epoch
     """
-    settings, updates = trainer.settings, trainer.last_update
+    settings, updates = trainer.settings, trainer.final_update
     tokens_an_update = labels / trainer.updates_in_epoch
     updates_a_minute = 60 * tokens_per_second / tokens_an_update
     minutes = updates / updates_a_minute

@@ -41,7 +41,7 @@ class TrainingState:
 
     resume: whether `restore` follows, so that `training.initial_weights` need not be read
 
-    Set `last_update`, at which the cosine schedule reaches zero, before the first update.
+    Set `final_update`, at which the cosine schedule reaches zero, before the first update.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class TrainingState:
     ):
         self.settings, self.worker = config.training, worker
         self._saved_settings = saved_settings(config)
-        self.last_update = 1
+        self.final_update = 1
         if worker.device.type == "cpu":
             bound_kernels()
             keep_memory()
@@ -168,7 +168,7 @@ class TrainingState:
     @property
     def learning_rate(self) -> float:
         """The rate of the latest update."""
-        return learning_rate(self.settings, self.progress.updates, self.last_update)
+        return learning_rate(self.settings, self.progress.updates, self.final_update)
 
     def mean_loss(self) -> float:
         """Return the mean loss per token since `forget_loss`, with dropout, without smoothing.

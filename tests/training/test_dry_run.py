@@ -156,7 +156,7 @@ def test_the_speed_is_that_of_the_two_halves_of_the_measured_updates(monkeypatch
 )
 def test_a_time_limit_limits_the_updates(max_minutes, expected):
     settings = TrainingConfig(max_minutes=max_minutes)
-    trainer = SimpleNamespace(settings=settings, last_update=600, updates_in_epoch=60)
+    trainer = SimpleNamespace(settings=settings, final_update=600, updates_in_epoch=60)
     # 100 labels per update
     assert _estimate(trainer, labels=6000, tokens_per_second=50) == expected
 

@@ -123,7 +123,7 @@ def test_updates_skipped_for_float16_leave_no_trace_in_the_loss(toy_config):
     assert not skipped.isfinite()
     assert trainer.state.loss_scale.skipped == 2
     assert trainer.progress.tokens == 3 * batch.tokens  # for the speed, they count
-    with ProgressBar(trainer.settings, trainer.progress, trainer.last_update) as bar:
+    with ProgressBar(trainer.settings, trainer.progress, trainer.final_update) as bar:
         trainer._report(skipped, bar)  # does not take it for divergence
         assert trainer.state.mean_loss() == loss
         assert trainer.progress.loss_tokens == tokens
