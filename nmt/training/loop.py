@@ -173,7 +173,7 @@ class Trainer:
     def _report(self, loss: Tensor, bar: ProgressBar) -> None:
         """Read the loss, which synchronizes a GPU; show it, and log it every few updates."""
         [value] = self.worker.sum(loss.item())
-        if not math.isfinite(value) and self.state.loss_scale.skips_overflow:
+        if not math.isfinite(value) and self.state.loss_scaler.skips_overflow:
             return
         self.state.require_finite(value)
         bar.report(self.progress, self._epoch, value)
@@ -269,7 +269,7 @@ class Trainer:
         self._save_best()
         best = self.progress.best_update == line["update"]
         show_validation(line, best, self.config.data)
-        if skipped := self.state.loss_scale.skipped:
+        if skipped := self.state.loss_scaler.skipped:
             echo(f"  {skipped:,} updates skipped so far due to float16 overflow")
 
     def _keep_validated(self, model: Transformer) -> None:

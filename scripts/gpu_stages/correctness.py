@@ -123,7 +123,7 @@ def _errors(setup: Setup, config: Config) -> dict[str, float]:
         with torch.no_grad(), autocast(device, its_config.training.precision):
             logits = state.model.eval()(moved.source, moved.target_in)
         state.model.train()
-        divisor = state.loss_scale.divisor(tokens)
+        divisor = state.loss_scaler.divisor(tokens)
         sums = [state._forward_and_backward(each, n, divisor) for n, each in enumerate(batches)]
         loss = torch.stack(sums).sum(0)[0] / tokens
         scale = tokens / torch.as_tensor(divisor)

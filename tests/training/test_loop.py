@@ -664,7 +664,7 @@ def test_skipped_pairs_and_updates_are_reported(toy_config, capsys):
     assert 0 < trainer.validator.too_long < len(trainer.validator.examples)
     assert "updates skipped" not in printed
     trainer.state.update([trainer.plan.largest()])
-    trainer.state.loss_scale._skipped += 3
+    trainer.state.loss_scaler._skipped += 3
     trainer._validate()
     assert "3 updates skipped" in capsys.readouterr().out
 
