@@ -17,7 +17,8 @@ from nmt.config.decoding import DecodingConfig
 from nmt.decoding.engines import conversion
 from nmt.decoding.engines.interface import Constraints, unknown_fields
 from nmt.decoding.search.batches import make_batches
-from nmt.decoding.search.hypothesis import Hypothesis, best_first, finish
+from nmt.decoding.search.hypothesis import Hypothesis
+from nmt.decoding.search.length_penalty import best_first, scored_hypothesis
 from nmt.errors import UserError, no_such_device, one_line
 from nmt.runs.folder import RunFolder
 from nmt.special_tokens import SUPPRESSED, UNK
@@ -244,7 +245,7 @@ def _target_size(folder: Path) -> int:
 def _rank(result: Any, limit: int, decoding: DecodingConfig) -> list[Hypothesis]:
     alpha, offset = decoding.length_penalty, decoding.length_offset
     return best_first(
-        finish(list(map(int, tokens)), sum_, alpha, len(tokens) < limit, offset)
+        scored_hypothesis(list(map(int, tokens)), sum_, alpha, len(tokens) < limit, offset)
         for tokens, sum_ in zip(result.hypotheses, result.scores, strict=True)
     )
 

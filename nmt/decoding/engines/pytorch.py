@@ -17,7 +17,8 @@ from nmt.decoding.search.beginnings import WithBeginnings
 from nmt.decoding.search.datastore import Datastore
 from nmt.decoding.search.ensemble import Ensemble
 from nmt.decoding.search.greedy import greedy_search
-from nmt.decoding.search.hypothesis import Hypothesis, best_first
+from nmt.decoding.search.hypothesis import Hypothesis
+from nmt.decoding.search.length_penalty import best_first
 from nmt.decoding.search.lexical_constraints import PER_GROUP, LexicalConstraints, count_groups
 from nmt.decoding.search.nearest_neighbours import Neighbours, WithNeighbours
 from nmt.decoding.search.next_words import continuations

@@ -20,7 +20,8 @@ from nmt.decoding.engines.ctranslate2 import CTranslate2Search
 from nmt.decoding.engines.interface import Constraints
 from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.decoding.loading import load_translator
-from nmt.decoding.search.hypothesis import Hypothesis, length_penalty
+from nmt.decoding.search.hypothesis import Hypothesis
+from nmt.decoding.search.length_penalty import length_penalty
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer
 from nmt.model.weights import save_weights
