@@ -13,7 +13,7 @@ from nmt.config.decoding import DecodingConfig
 from nmt.corpus.text.parts import surround
 from nmt.corpus.text.placeholders import fill_placeholders
 from nmt.corpus.text.sentences import SplitText
-from nmt.corpus.text.tags import address_prefix, split_prefix
+from nmt.corpus.text.tags import address_tag, split_tag
 from nmt.corpus.text.target_words import TargetWords
 from nmt.corpus.tokenizers.registry import Tokenizers
 from nmt.decoding.engines.interface import Search
@@ -114,10 +114,8 @@ class Translator:
         self._open_pytorch, self._target_words = open_pytorch, target_words
         room = search.max_length - 1  # <eos>
         self._seen = seen or TrainingLines(room, False)
-        prefix = address_prefix(data, address)
-        self._segments = Segmenter(
-            tokenizers, data, self._seen, room, glossary, prefix, target_words
-        )
+        tag = address_tag(data, address)
+        self._segments = Segmenter(tokenizers, data, self._seen, room, glossary, tag, target_words)
         self.segment_search = SegmentSearch(
             search, open_pytorch, self._segments, tokenizers, data, decoding, address, target_words
         )
@@ -171,7 +169,7 @@ class Translator:
 
     def remembered(self, line: str) -> str | None:
         """Return the translation of a line from the translation memory, if it is there."""
-        return self._memory.find(split_prefix(self.data, line)[1]) if self._memory else None
+        return self._memory.find(split_tag(self.data, line)[1]) if self._memory else None
 
     def begin(self, sentences: Sequence[str], text: str) -> list[str]:
         """Return the beginning of the translation of each sentence, of a text that begins so."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from nmt.config.data import DataConfig
 from nmt.config.training import TrainingConfig
-from nmt.corpus.text.tags import split_prefix
+from nmt.corpus.text.tags import split_tag
 from nmt.echo import echo
 from nmt.progress import Bar
 from nmt.runs.folder import Validation, score_of
@@ -164,4 +164,4 @@ def show_validation(line: Validation, best: bool, data: DataConfig) -> None:
         f"accuracy {line['accuracy']:.1%}, {score_of(line)}{' (best)' if best else ''}"
     )
     for sample in line["samples"]:
-        echo(f"  {split_prefix(data, sample['source'])[1]}  →  {sample['translation']}")
+        echo(f"  {split_tag(data, sample['source'])[1]}  →  {sample['translation']}")

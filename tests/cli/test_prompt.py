@@ -59,7 +59,7 @@ def test_exit_words_are_not_translated(end: str, prompt: Prompt) -> None:
     assert prompt(end, SENTENCE)[0] == ""
 
 
-def test_every_sentence_gets_the_prefix(run: RunFolder) -> None:
+def test_every_sentence_gets_the_tag(run: RunFolder) -> None:
     read: list[str] = []
 
     class Recorder:

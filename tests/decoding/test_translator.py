@@ -13,7 +13,7 @@ from nmt.config.data import DataConfig
 from nmt.config.decoding import DecodingConfig
 from nmt.config.tokenizer import TokenizerConfig
 from nmt.corpus.text.capitals import Casing
-from nmt.corpus.text.tags import tag_prefix
+from nmt.corpus.text.tags import tag_of
 from nmt.corpus.text.target_words import TargetWords
 from nmt.corpus.text.training_placeholders import KnownWords
 from nmt.corpus.tokenizers.registry import Tokenizers, load_tokenizers, train_tokenizers
@@ -856,9 +856,9 @@ def test_a_form_of_address_is_a_tag_of_every_part(subwords, translator):
     search = says(subwords, "Ben liest.")
     made = translator(subwords, data=data, search=search, single=True).adapted(address="sie")
     parts = made.segments("Ben reads. Anna sings.")
-    assert [part.prefix for part in parts] == [tag_prefix(data, "sie")] * 2
-    assert all(part.part.text.startswith(part.prefix) for part in parts)
-    assert made.segments(tag_prefix(data, "du") + "Ben")[0].prefix == tag_prefix(data, "du")
+    assert [part.tag for part in parts] == [tag_of(data, "sie")] * 2
+    assert all(part.part.text.startswith(part.tag) for part in parts)
+    assert made.segments(tag_of(data, "du") + "Ben")[0].tag == tag_of(data, "du")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import torch
 
 from nmt.config.yaml_files import load_config
 from nmt.corpus.sources.registry import open_corpora
-from nmt.corpus.text.tags import tag_prefix
+from nmt.corpus.text.tags import tag_of
 from nmt.decoding.engines.pytorch import PyTorchSearch
 from nmt.decoding.loading import load_translator
 from nmt.errors import UserError
@@ -223,7 +223,7 @@ def test_target_languages_are_tags(kind: str) -> None:
     numbers = json.loads((folder / "vocab.json").read_text())
     columns = numbers_of(folder, "vocab", ours)
     for tag in ours.data.tags:
-        [segment] = ours.segments(tag_prefix(ours.data, tag) + PAIRS[0][0])
+        [segment] = ours.segments(tag_of(ours.data, tag) + PAIRS[0][0])
         pieces = tokenizer(f">>{tag}<< {PAIRS[0][0]}")["input_ids"]
         assert pieces[0] == numbers[f">>{tag}<<"]
         assert [columns[i] for i in segment.ids[1:]] == pieces[1:]
