@@ -139,7 +139,7 @@ class Translator:
         """The PyTorch engine with the same weights, loaded on first use."""
         return self.segment_search.pytorch
 
-    def adapted(
+    def customized(
         self, glossary: Glossary | None = None, address: Address | None = None
     ) -> "Translator":
         """Return a translator with the same model; None: the glossary or address of this one.

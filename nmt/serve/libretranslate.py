@@ -264,7 +264,7 @@ async def translate_file(service: Service, request: Request, body: FileBody) -> 
         translated = content
     else:
         run = service.run_between(source, body.target)
-        run = await service.adapted(run, body.glossary, body.address)
+        run = await service.customized(run, body.glossary, body.address)
         translator = service.translator.noting(missing)
         translated = await translator.translate_document(run, name, content)
     stem, _, ending = name.rpartition(".")

@@ -191,7 +191,7 @@ async def translate(
 ) -> Inspected | AsyncIterator[bytes]:
     """Translate, with scores, tokens, attention and beam as requested; or yield lines of JSON."""
     run = _choose_run(service, body)
-    run = await service.adapted(run, body.glossary, body.address)
+    run = await service.customized(run, body.glossary, body.address)
     texts = [body.text] if isinstance(body.text, str) else body.text
     cuts = await service.translator.split(run, texts)
     sentences = [sentence for each in cuts for sentence in each.sentences]
@@ -232,7 +232,7 @@ async def _begun(
 
 async def alternatives(service: Service, request: Request, body: AlternativesBody) -> Alternatives:
     """Return the words with which a translation may continue."""
-    run = await service.adapted(_choose_run(service, body), body.glossary, body.address)
+    run = await service.customized(_choose_run(service, body), body.glossary, body.address)
     service.translator.require_length([body.text])
     found = await _in_worker(service, partial(run.next_words, body.text, body.prefix, body.n_best))
     return {"run": run.name, "words": [{"word": x, "prefix": y} for x, y in found.items()]}

@@ -76,7 +76,7 @@ def test_terms_that_could_not_be_placed_are_named(
 ) -> None:
     sampling = load_translator(run, device="cpu", overrides=["decoding.temperature=1e-3"])
     glossary = parse_glossary("Anna\tBen", ("en", "de"))
-    converse(sampling.adapted(glossary), run, None, lines=[SENTENCE])
+    converse(sampling.customized(glossary), run, None, lines=[SENTENCE])
     assert "could not place 1 of the glossary's terms: Anna → Ben" in caplog.text
 
 

@@ -113,7 +113,7 @@ def says(tokenizers: Tokenizers, *texts: str) -> ScriptedSearch:
 
 
 def with_terms(made: Translator, *lines: str) -> Translator:
-    return made.adapted(parse_glossary("\n".join(lines), ("en", "de")))
+    return made.customized(parse_glossary("\n".join(lines), ("en", "de")))
 
 
 def texts_of(translations: list[Translation]) -> list[str]:
@@ -854,7 +854,7 @@ def test_terms_within_a_hidden_name_replace_their_parts(carrying, translator, te
 def test_a_form_of_address_is_a_tag_of_every_part(subwords, translator):
     data = DataConfig(address=True)
     search = says(subwords, "Ben liest.")
-    made = translator(subwords, data=data, search=search, single=True).adapted(address="sie")
+    made = translator(subwords, data=data, search=search, single=True).customized(address="sie")
     parts = made.segments("Ben reads. Anna sings.")
     assert [part.tag for part in parts] == [tag_of(data, "sie")] * 2
     assert all(part.part.text.startswith(part.tag) for part in parts)
@@ -877,7 +877,7 @@ def test_a_hypothesis_with_the_demanded_address_comes_first(
     subwords, translator, address, texts, chosen, searches
 ):
     search, data = says(subwords, *texts), DataConfig(address=True)
-    made = translator(subwords, data=data, search=search, beam_size=3).adapted(address=address)
+    made = translator(subwords, data=data, search=search, beam_size=3).customized(address=address)
     assert made.translate(["Anna sings"])[0].text == texts[chosen]
     assert len(search.asked) == searches  # another one with a wider beam, if all have other forms
 
@@ -885,12 +885,12 @@ def test_a_hypothesis_with_the_demanded_address_comes_first(
 def test_samples_stay_in_their_order_whatever_their_address(subwords, translator):
     search = says(subwords, "Hast du Zeit?", "Haben Sie Zeit?")
     made = translator(subwords, data=DataConfig(address=True), search=search, temperature=1)
-    assert made.adapted(address="sie").translate(["Anna sings"])[0].text == "Hast du Zeit?"
+    assert made.customized(address="sie").translate(["Anna sings"])[0].text == "Hast du Zeit?"
 
 
 def test_a_model_without_forms_of_address_refuses_them(subwords, translator):
     with pytest.raises(UserError, match="--address sie"):
-        translator(subwords).adapted(address="sie")
+        translator(subwords).customized(address="sie")
 
 
 # ------------------------------------------------------------------------------------- beginnings
