@@ -341,7 +341,7 @@ class Segmenter:
 
         return replace(segment, terms=tuple(map(forbidding, segment.terms)))
 
-    def unwritable(self, terms: Iterable[Term]) -> list[str]:
+    def out_of_vocabulary(self, terms: Iterable[Term]) -> list[str]:
         """Return what the target vocabulary lacks of the terms' translations: characters, or words
         if it has no subwords.
         """

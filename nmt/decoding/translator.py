@@ -289,9 +289,9 @@ class Translator:
         sentences = self.split(line).sentences
         return [segment for sentence in sentences for segment in self._segments.segment(sentence)]
 
-    def unwritable(self, terms: Iterable[Term]) -> list[str]:
+    def out_of_vocabulary(self, terms: Iterable[Term]) -> list[str]:
         """Return what the model cannot write of the terms' translations: characters or words."""
-        return self._segments.unwritable(terms)
+        return self._segments.out_of_vocabulary(terms)
 
     def trace(self, line: str) -> list[Trace]:
         """Translate one line and keep the tokens: one trace per part, none for an empty line.

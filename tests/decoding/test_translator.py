@@ -811,9 +811,9 @@ def test_a_term_that_could_not_be_placed_is_told(subwords, translator):
 def test_what_the_model_cannot_write_of_a_term_is_told(subwords, words, tmp_path, translator):
     letters = with_placeholders(tmp_path, kind="char", byte_fallback=False)
     terms = parse_glossary("a\tłiest\nb\tAnna liest ö\nc\t!x", ("en", "de")).terms
-    assert translator(words).unwritable(terms) == ["łiest", "ö"]
-    assert translator(letters).unwritable(terms) == ["ł", "ö"]
-    assert translator(subwords).unwritable(terms) == []  # it spells them as bytes
+    assert translator(words).out_of_vocabulary(terms) == ["łiest", "ö"]
+    assert translator(letters).out_of_vocabulary(terms) == ["ł", "ö"]
+    assert translator(subwords).out_of_vocabulary(terms) == []  # it spells them as bytes
 
 
 def test_a_term_that_is_a_hidden_word_replaces_its_placeholder(carrying, translator):
