@@ -208,8 +208,8 @@ def _print_next_steps(run: "RunFolder", resume: str) -> None:
     if samples:  # preferably a sentence that it translates correctly and that is easy to quote
         right = [s for s in samples if s["translation"] == s["reference"]]
         sample = min(right or samples, key=lambda s: "'" in s["source"])
-        name, sentence = tag_name_and_text(run.config.data, sample["source"])
-        option = f" --tag {name}" if name else ""
+        tag_name, sentence = tag_name_and_text(run.config.data, sample["source"])
+        option = f" --tag {tag_name}" if tag_name else ""
         if sentence.startswith("-"):  # not an option
             option += " --"
         command = f"nmt translate --run {quoted}{option} {shlex.quote(sentence)}"
