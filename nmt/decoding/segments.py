@@ -373,16 +373,16 @@ class Segmenter:
             [] if segment.beginning or _ENDS.search(segment.part.text) else _closing(target)
             for segment in segments
         ]
-        avoided = [
+        forbidden = [
             [
                 ids
                 for term in segment.terms
                 for word in term.forbidden
-                for ids in self._avoided(word, phrases)
+                for ids in self._forbidden(word, phrases)
             ]
             for segment, phrases in zip(segments, needed, strict=True)
         ]
-        constraints = Constraints(needed, _continuing(target), closing, avoided=avoided)
+        constraints = Constraints(needed, _continuing(target), closing, forbidden=forbidden)
         if not any(segment.beginning for segment in segments):
             return constraints
         beginnings = [self._spelled(segment.beginning) for segment in segments]
@@ -402,7 +402,7 @@ class Segmenter:
             phrases += [ids[len(mark) :] for ids in quoted if ids[: len(mark)] == mark]
         return [ids for ids in phrases if ids and UNK not in ids]
 
-    def _avoided(self, word: str, needed: list[list[list[int]]]) -> Iterator[list[int]]:
+    def _forbidden(self, word: str, needed: list[list[list[int]]]) -> Iterator[list[int]]:
         """Yield phrases without which a word, and those that begin with it, can't be written.
 
         Its first tokens are enough if they are most of it: otherwise, the model would begin the

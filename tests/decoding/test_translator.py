@@ -769,7 +769,7 @@ def test_a_translation_with_a_forbidden_word_is_searched_again(subwords, transla
     assert not found.missing_terms
     [(_, constraints)] = bound.asked
     assert constraints.phrases == [[]]
-    assert "Ben" in [subwords.target.decode(ids) for ids in constraints.avoided[0]]
+    assert "Ben" in [subwords.target.decode(ids) for ids in constraints.forbidden[0]]
 
 
 def test_a_further_search_may_not_write_what_the_first_wrote_for_a_term(words, translator):
@@ -778,13 +778,13 @@ def test_a_further_search_may_not_write_what_the_first_wrote_for_a_term(words, t
     made = translator(words, search=plain, pytorch=bound)
     with_terms(made, "Ben\tLied").translate(["Anna singt Ben ."])
     [(_, constraints)] = bound.asked
-    assert [words.target.decode(ids) for ids in constraints.avoided[0]] == ["Ben"]
+    assert [words.target.decode(ids) for ids in constraints.forbidden[0]] == ["Ben"]
 
 
 @pytest.mark.parametrize(
     ("forbidden", "beginning"), [("Kalender", "Kalen"), ("Bücherei", "Bücherei")]
 )
-def test_the_first_half_of_a_forbidden_word_is_avoided_unless_a_term_begins_with_it(
+def test_the_first_half_of_a_forbidden_word_is_forbidden_unless_a_term_begins_with_it(
     subwords, translator, forbidden, beginning
 ):
     search = says(subwords, "Ben liest.")
@@ -794,10 +794,10 @@ def test_the_first_half_of_a_forbidden_word_is_avoided_unless_a_term_begins_with
     made.translate(["Ben reads books."])
     (_, constraints) = search.asked[-1]
     decode = subwords.target.decode
-    assert beginning in {decode(ids) for ids in constraints.avoided[0]}
+    assert beginning in {decode(ids) for ids in constraints.forbidden[0]}
     needed = [decode(ids) for ids in constraints.phrases[0][0]]
     assert not any(
-        text.startswith(decode(ids)) for ids in constraints.avoided[0] for text in needed
+        text.startswith(decode(ids)) for ids in constraints.forbidden[0] for text in needed
     )
 
 

@@ -28,7 +28,7 @@ class Constraints:
     """For each sentence, the text in UTF-8 with which its translation begins."""
     spellings: Sequence[bytes] = ()
     """What each token writes, empty for special tokens."""
-    avoided: Sequence[list[list[int]]] = ()
+    forbidden: Sequence[list[list[int]]] = ()
     """For each sentence, phrases that its translation must not contain."""
 
     def of(self, sentences: Sequence[int]) -> "Constraints":
@@ -36,9 +36,9 @@ class Constraints:
         phrases = [self.phrases[i] for i in sentences]
         closing = [self.closing[i] for i in sentences] if self.closing else ()
         beginnings = [self.beginnings[i] for i in sentences] if self.beginnings else ()
-        avoided = [self.avoided[i] for i in sentences] if self.avoided else ()
+        forbidden = [self.forbidden[i] for i in sentences] if self.forbidden else ()
         return replace(
-            self, phrases=phrases, closing=closing, beginnings=beginnings, avoided=avoided
+            self, phrases=phrases, closing=closing, beginnings=beginnings, forbidden=forbidden
         )
 
 

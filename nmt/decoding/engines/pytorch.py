@@ -10,12 +10,12 @@ from nmt.config.choices import Engine, Weights
 from nmt.config.decoding import DecodingConfig
 from nmt.decoding.attention import cross_attention
 from nmt.decoding.engines.interface import Constraints
-from nmt.decoding.search.avoided import WithoutPhrases
 from nmt.decoding.search.batches import make_batches
 from nmt.decoding.search.beam import beam_search
 from nmt.decoding.search.beginnings import WithBeginnings
 from nmt.decoding.search.datastore import Datastore
 from nmt.decoding.search.ensemble import Ensemble
+from nmt.decoding.search.forbidden import WithoutForbiddenPhrases
 from nmt.decoding.search.greedy import greedy_search
 from nmt.decoding.search.hypothesis import Hypothesis
 from nmt.decoding.search.length_penalty import best_first
@@ -162,8 +162,8 @@ class PyTorchSearch:
             times = n_best if decoding.temperature else 1
             begun = [each for each in constraints.beginnings for _ in range(times)]
             writer = WithBeginnings(writer, begun, constraints.spellings)
-        if constraints and any(constraints.avoided):
-            writer = WithoutPhrases(writer, constraints.avoided)
+        if constraints and any(constraints.forbidden):
+            writer = WithoutForbiddenPhrases(writer, constraints.forbidden)
         if constraints and (decoding.temperature or not any(constraints.phrases)):
             constraints = None
         if decoding.temperature:
