@@ -78,7 +78,7 @@ def _encode(
         source, target = insert_in_pair(rules, source, target)
     read = tokenizers.source.encode(tag + cleaner.source_form(source))
     written = tokenizers.target.encode(cleaner.target_form(target))
-    room = translator.search.max_length - 1
+    room = translator.engine.max_length - 1
     if not (source and read and written) or max(len(read), len(written)) > room:
         return None
     return [*read, EOS], [*written, EOS]

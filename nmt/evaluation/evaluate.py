@@ -108,7 +108,7 @@ def evaluate(
             )
     with elapsed("scoring"):
         return EvaluationReport(
-            translator.search.engine,
+            translator.engine.name,
             texts,
             score(range(len(examples))),
             score(new) if 0 < len(new) < len(examples) else None,

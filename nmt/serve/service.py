@@ -62,7 +62,7 @@ class Service:
         self.access = access or Access()
         self.runs_folder = runs_folder
         self.batcher: Batcher[Translation] = Batcher(
-            self.limits.waiting, max(run.translator.search.workers for run in runs)
+            self.limits.waiting, max(run.translator.engine.workers for run in runs)
         )
         self.translator = TextTranslator(self.batcher, self.limits)
         self.rates = RateLimiter(self.limits.per_minute)

@@ -20,7 +20,7 @@ import torch
 
 from nmt.config.config import Config
 from nmt.corpus.preparing.prepare import prepare
-from nmt.decoding.engines.pytorch import PyTorchSearch
+from nmt.decoding.engines.pytorch import PyTorchEngine
 from nmt.decoding.translator import Translator
 from nmt.device import choose_device
 from nmt.model.transformer import count_parameters
@@ -129,8 +129,8 @@ def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
             with state.averaged_weights():
                 trainer.validator.measure(state.model)
     example = prepared.examples("validation")[0]
-    search = PyTorchSearch([state.model])
-    translator = Translator(search, prepared.tokenizers, config.data, config.decoding)
+    engine = PyTorchEngine([state.model])
+    translator = Translator(engine, prepared.tokenizers, config.data, config.decoding)
     decode_seconds = _seconds(lambda: translator.translate([example.source]))
     slow, fast = min(speeds), max(speeds)
     fewest, most = _estimate(trainer, labels, slow), _estimate(trainer, labels, fast)

@@ -83,7 +83,7 @@ def test_terms_that_could_not_be_placed_are_named(
 def test_beam_changes_the_search(
     translator: Translator, prompt: Prompt, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kind, asked = type(translator.search), []
+    kind, asked = type(translator.engine), []
     search = kind.__call__
 
     def recording(self: Any, sources: Any, limits: Any, decoding: Any, *rest: Any) -> Any:

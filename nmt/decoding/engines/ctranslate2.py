@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, get_args
 
-from nmt.config.choices import ComputeType, Engine, Weights
+from nmt.config.choices import ComputeType, EngineName, Weights
 from nmt.config.config import Config
 from nmt.config.decoding import DecodingConfig
 from nmt.decoding.engines import conversion
@@ -70,15 +70,15 @@ def open_run(
     decoding: DecodingConfig,
     device: str | None,
     compute_type: ComputeType | None,
-) -> "CTranslate2Search":
-    """Open the converted model of a run; for errors see `CTranslate2Search`."""
+) -> "CTranslate2Engine":
+    """Open the converted model of a run; for errors see `CTranslate2Engine`."""
     seed = decoding.seed if decoding.temperature else None
     with conversion.converted(run, weights) as folder:
-        return CTranslate2Search(folder, run.config.model.max_length, device, compute_type, seed)
+        return CTranslate2Engine(folder, run.config.model.max_length, device, compute_type, seed)
 
 
-class CTranslate2Search:
-    """Searches with a converted model; see `Search`.
+class CTranslate2Engine:
+    """Searches with a converted model; see `Engine`.
 
     The library searches like `beam_search` but has a different length penalty. Therefore it returns
     all hypotheses of its beam with plain log-probabilities, and they are ranked here. Its
@@ -90,7 +90,7 @@ class CTranslate2Search:
     Raises `UserError` if the library cannot open the model or does not support the precision here.
     """
 
-    engine: Engine = "ctranslate2"
+    name: EngineName = "ctranslate2"
 
     def __init__(
         self,

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from nmt.config.choices import Engine
+from nmt.config.choices import EngineName
 from nmt.config.decoding import DecodingConfig
 from nmt.config.section import Section
 from nmt.decoding.search.hypothesis import Hypothesis
@@ -42,11 +42,11 @@ class Constraints:
         )
 
 
-class Search(Protocol):
+class Engine(Protocol):
     """An engine with a loaded model."""
 
     @property
-    def engine(self) -> Engine:
+    def name(self) -> EngineName:
         """Its name."""
 
     @property

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from nmt.config.choices import Engine, Weights
+from nmt.config.choices import EngineName, Weights
 from nmt.config.decoding import DecodingConfig
 from nmt.decoding.attention import cross_attention
 from nmt.decoding.engines.interface import Constraints
@@ -34,7 +34,7 @@ from nmt.runs.folder import RunFolder
 
 def open_runs(
     runs: Sequence[RunFolder], weights: Weights, decoding: DecodingConfig, device: str | None
-) -> "PyTorchSearch":
+) -> "PyTorchEngine":
     """Load the models of runs with the same vocabularies; device: by default, the best one.
 
     Raises `UserError` for an unavailable device, and for damaged weights or datastores.
@@ -48,7 +48,7 @@ def open_runs(
         for run in runs
     ]
     if not decoding.knn_k:
-        return PyTorchSearch(models)
+        return PyTorchEngine(models)
     neighbours = [
         Neighbours(
             Datastore.load(run.datastore, run.weights(weights), model),
@@ -58,16 +58,16 @@ def open_runs(
         )
         for run, model in zip(runs, models, strict=True)
     ]
-    return PyTorchSearch(models, neighbours)
+    return PyTorchEngine(models, neighbours)
 
 
-class PyTorchSearch:
-    """Searches with one model, or several as an `Ensemble`; see `Search`.
+class PyTorchEngine:
+    """Searches with one model, or several as an `Ensemble`; see `Engine`.
 
     models: with the same vocabularies, on one device; neighbours: one per model, or empty
     """
 
-    engine: Engine = "pytorch"
+    name: EngineName = "pytorch"
     workers = 1
 
     def __init__(self, models: Sequence[Transformer], neighbours: Sequence[Neighbours] = ()):
