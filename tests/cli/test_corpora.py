@@ -154,7 +154,7 @@ def test_an_unknown_tag_is_refused(trained_run: RunFolder, command: str) -> None
 class Echo:
     """A translator whose translations are the sources, and a metric that only looks at them."""
 
-    search = SimpleNamespace(engine="pytorch")
+    engine = SimpleNamespace(name="pytorch")
     data: DataConfig
 
     def __init__(self) -> None:
