@@ -19,14 +19,14 @@ from nmt.config.decoding import DecodingConfig
 from nmt.corpus.text.form_of_address import addresses
 from nmt.corpus.text.target_words import TargetWords
 from nmt.corpus.tokenizers.registry import Tokenizers
-from nmt.decoding.engines.interface import Search
+from nmt.decoding.engines.interface import Engine
 from nmt.decoding.search.hypothesis import Hypothesis
 from nmt.decoding.segments import Segment, Segmenter
 from nmt.errors import UserError
 from nmt.special_tokens import UNK
 
 if TYPE_CHECKING:
-    from nmt.decoding.engines.pytorch import PyTorchSearch
+    from nmt.decoding.engines.pytorch import PyTorchEngine
 
 # CTranslate2 runs without it; then <unk> stays, and no search with constraints is possible.
 _HAS_PYTORCH = find_spec("torch") is not None
@@ -53,8 +53,8 @@ class SegmentSearch:
 
     def __init__(
         self,
-        engine: Search,
-        open_pytorch: "Callable[[], PyTorchSearch] | None",
+        engine: Engine,
+        open_pytorch: "Callable[[], PyTorchEngine] | None",
         segmenter: Segmenter,
         tokenizers: Tokenizers,
         data: DataConfig,
@@ -68,11 +68,11 @@ class SegmentSearch:
         self._address, self._target_words = address, target_words
 
     @cached_property
-    def pytorch(self) -> "PyTorchSearch":
+    def pytorch(self) -> "PyTorchEngine":
         """The PyTorch engine with the same weights, loaded on first use."""
-        return self._open_pytorch() if self._open_pytorch else cast("PyTorchSearch", self.engine)
+        return self._open_pytorch() if self._open_pytorch else cast("PyTorchEngine", self.engine)
 
-    def pytorch_if_possible(self) -> "PyTorchSearch | None":
+    def pytorch_if_possible(self) -> "PyTorchEngine | None":
         """Return the PyTorch engine; None if it is not installed or has other weights by now."""
         if not _HAS_PYTORCH or self._is_outdated:
             return None
@@ -267,7 +267,7 @@ class SegmentSearch:
         return [hypotheses[:n] for hypotheses in found]
 
     def _without_usual_words(
-        self, segment: Segment, best: Hypothesis, pytorch: "PyTorchSearch"
+        self, segment: Segment, best: Hypothesis, pytorch: "PyTorchEngine"
     ) -> Segment:
         """Return the segment with terms that forbid the words with which `best` translates them.
 
@@ -279,7 +279,7 @@ class SegmentSearch:
         return self._segmenter.forbid_usual_words(segment, best.ids, pairs)
 
     def _aligned_words(
-        self, segment: Segment, found: Hypothesis, pytorch: "PyTorchSearch"
+        self, segment: Segment, found: Hypothesis, pytorch: "PyTorchEngine"
     ) -> list[tuple[int, int]]:
         """Return the numbers of the words of a segment and a hypothesis that attention aligns."""
         from nmt.decoding.attention import pair_words, words_of_tokens

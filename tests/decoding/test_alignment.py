@@ -15,7 +15,7 @@ from nmt.corpus.tokenizers.vocabulary import Vocabulary
 from nmt.corpus.tokenizers.words import WordTokenizer
 from nmt.decoding.alignment import align, format_pairs
 from nmt.decoding.attention import attention_of, cross_attention, pair_words, words_of_tokens
-from nmt.decoding.engines.pytorch import PyTorchSearch
+from nmt.decoding.engines.pytorch import PyTorchEngine
 from nmt.decoding.loading import load_translator
 from nmt.decoding.search.hypothesis import Hypothesis
 from nmt.decoding.translator import Trace, Translation, Translator
@@ -127,7 +127,7 @@ def test_a_tag_is_not_a_word():
 def test_ensembles_are_refused(random_model):
     models = [random_model(seed, source_size=6, target_size=6) for seed in (1, 2)]
     tokenizers = Tokenizers(WORDS, WORDS)
-    translator = Translator(PyTorchSearch(models), tokenizers, DataConfig(), DecodingConfig())
+    translator = Translator(PyTorchEngine(models), tokenizers, DataConfig(), DecodingConfig())
     with pytest.raises(UserError, match="one model"):
         next(align_lines(translator, ["a b"], Counter()))
 

@@ -136,20 +136,20 @@ class Splitter:
         """Return a sentence as one line of visible characters."""
         return tidy(sentence, self.rules.unicode, self._keep_bidi)
 
-    def parts(self, sentence: str, prefix: str = "") -> list[Part]:
+    def parts(self, sentence: str, tag: str = "") -> list[Part]:
         """Return the parts of a sentence; none if it has no text to translate.
 
-        prefix: put in front of the text of each part
+        tag: put in front of the text of each part
         """
-        parts = self._framed(self.tidy(sentence), prefix, self.rules.longest)
+        parts = self._framed(self.tidy(sentence), tag, self.rules.longest)
         if parts and self.rules.lowercase == "source" and _first_letter(parts[0].raw).isupper():
             parts[0] = replace(parts[0], capital=True)
         return parts
 
-    def divide(self, part: Part, prefix: str = "") -> list[Part]:
+    def divide(self, part: Part, tag: str = "") -> list[Part]:
         """Return a part in two halves, or as it is if it cannot be divided."""
         parts = self._all(
-            halves(part.marked or part.raw, self.rules.source_language), prefix, self.rules.longest
+            halves(part.marked or part.raw, self.rules.source_language), tag, self.rules.longest
         )
         if len(parts) < 2:
             return [part]
@@ -158,7 +158,7 @@ class Splitter:
         parts[-1] = replace(parts[-1], after=parts[-1].after + part.after)
         return parts
 
-    def _framed(self, text: str, prefix: str, longest: int) -> list[Part]:
+    def _framed(self, text: str, tag: str, longest: int) -> list[Part]:
         before, core, after = peel(text, self.rules.source_language)
         if not has_text(core):
             return []
@@ -166,19 +166,19 @@ class Splitter:
             core = double_outside(plain(core))
         else:
             core = to_known(core, self._knows)
-        parts = self._split(core, prefix, longest)
+        parts = self._split(core, tag, longest)
         if parts:
             before, after = quotes_of(self.rules.target_language, before, after)
             parts[0] = replace(parts[0], before=before + parts[0].before)
             parts[-1] = replace(parts[-1], after=parts[-1].after + after)
         return parts
 
-    def _all(self, texts: Sequence[str], prefix: str, longest: int) -> list[Part]:
+    def _all(self, texts: Sequence[str], tag: str, longest: int) -> list[Part]:
         """Return the parts of several texts; those without words stay around their neighbours."""
         parts: list[Part] = []
         waiting = ""
         for text in texts:
-            if found := self._framed(text.strip(), prefix, longest):
+            if found := self._framed(text.strip(), tag, longest):
                 found[0] = replace(found[0], before=waiting + found[0].before)
                 waiting = ""
                 parts += found
@@ -188,12 +188,12 @@ class Splitter:
                 waiting += text.strip() + " "
         return parts
 
-    def _split(self, text: str, prefix: str, longest: int) -> list[Part]:
+    def _split(self, text: str, tag: str, longest: int) -> list[Part]:
         if len(texts := _SEPARATOR.split(text)) > 1:
-            return self._all(texts, prefix, longest)
+            return self._all(texts, tag, longest)
         # A model would drop and repeat items.
         if _LIST.fullmatch(text) and not _NO_LIST.search(text):
-            *items, last = (self._framed(item, prefix, longest) for item in text.split(", "))
+            *items, last = (self._framed(item, tag, longest) for item in text.split(", "))
             items = [
                 [*found[:-1], replace(found[-1], after=found[-1].after + ",")] for found in items
             ]
@@ -205,7 +205,7 @@ class Splitter:
         if self.rules.strip_punctuation:
             cased = strip_punctuation(cased)
         shown = cased.lower() if self.rules.lowercase in ("source", "both") else cased
-        tokens = self._encode(prefix + shown)
+        tokens = self._encode(tag + shown)
         if not tokens:  # only marks that SentencePiece uses for spaces
             return []
         if len(tokens) > longest and len(text) > 1:
@@ -215,17 +215,17 @@ class Splitter:
             ):
                 texts = halves(text, self.rules.source_language)
             if len(texts) > 1:
-                return self._all(texts, prefix, longest)
+                return self._all(texts, tag, longest)
         if 0 < self.rules.usual < len(tokens):
             texts = halves_of_run_on(text, self.rules.source_language)
             if len(texts) > 1:
-                return self._all(texts, prefix, longest)
+                return self._all(texts, tag, longest)
         # One character, as bytes, may exceed the positions of a very small model.
         return [
             Part(
                 raw,
-                prefix + cased,
-                prefix + shown,
+                tag + cased,
+                tag + shown,
                 tokens[: self.rules.room],
                 replaced.words,
                 replaced.written,

@@ -11,13 +11,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, get_args
 
-from nmt.config.choices import ComputeType, Engine, Weights
+from nmt.config.choices import ComputeType, EngineName, Weights
 from nmt.config.config import Config
 from nmt.config.decoding import DecodingConfig
 from nmt.decoding.engines import conversion
 from nmt.decoding.engines.interface import Constraints, unknown_fields
 from nmt.decoding.search.batches import make_batches
-from nmt.decoding.search.hypothesis import Hypothesis, best_first, finish
+from nmt.decoding.search.hypothesis import Hypothesis
+from nmt.decoding.search.length_penalty import best_first, scored_hypothesis
 from nmt.errors import UserError, no_such_device, one_line
 from nmt.runs.folder import RunFolder
 from nmt.special_tokens import SUPPRESSED, UNK
@@ -69,15 +70,15 @@ def open_run(
     decoding: DecodingConfig,
     device: str | None,
     compute_type: ComputeType | None,
-) -> "CTranslate2Search":
-    """Open the converted model of a run; for errors see `CTranslate2Search`."""
+) -> "CTranslate2Engine":
+    """Open the converted model of a run; for errors see `CTranslate2Engine`."""
     seed = decoding.seed if decoding.temperature else None
     with conversion.converted(run, weights) as folder:
-        return CTranslate2Search(folder, run.config.model.max_length, device, compute_type, seed)
+        return CTranslate2Engine(folder, run.config.model.max_length, device, compute_type, seed)
 
 
-class CTranslate2Search:
-    """Searches with a converted model; see `Search`.
+class CTranslate2Engine:
+    """Searches with a converted model; see `Engine`.
 
     The library searches like `beam_search` but has a different length penalty. Therefore it returns
     all hypotheses of its beam with plain log-probabilities, and they are ranked here. Its
@@ -89,7 +90,7 @@ class CTranslate2Search:
     Raises `UserError` if the library cannot open the model or does not support the precision here.
     """
 
-    engine: Engine = "ctranslate2"
+    name: EngineName = "ctranslate2"
 
     def __init__(
         self,
@@ -244,7 +245,7 @@ def _target_size(folder: Path) -> int:
 def _rank(result: Any, limit: int, decoding: DecodingConfig) -> list[Hypothesis]:
     alpha, offset = decoding.length_penalty, decoding.length_offset
     return best_first(
-        finish(list(map(int, tokens)), sum_, alpha, len(tokens) < limit, offset)
+        scored_hypothesis(list(map(int, tokens)), sum_, alpha, len(tokens) < limit, offset)
         for tokens, sum_ in zip(result.hypotheses, result.scores, strict=True)
     )
 
