@@ -79,6 +79,14 @@ _DAYS_FROM_TO = re.compile(
     rf"({'|'.join(sorted(_DAY, key=len, reverse=True))})\b\.?(?!-)"
 )
 _TIME_TO = re.compile(r"(?<=m\.)\s?[–-]\s?(?=\d)")
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_ONES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+_NUMBER_WORD = re.compile(  # twenty-one, but neither twenty-first nor two hundred and twenty-one
+    rf"(?<!hundred )(?<!and )(?<!thousand )\b(?i:({'|'.join(_TENS)})[ -]({'|'.join(_ONES)}))"
+    r"(?![\w-]| (?:hundred|thousand|million))"
+)
+# bread & butter; Ben & Jerry may be a name
+_JOINED = re.compile(r"(?<=[^\W\d_]{2})\s?[&+]\s?(?=[a-z]{2})")
 _ALTERNATIVE = re.compile(r" and/or |\s?/\s?")
 _ALTERNATIVES = re.compile(  # yes/no
     rf"(?<![\w/.:@'’&-])(?<!\d )[^\W\d_]{{2,}}"
@@ -141,6 +149,9 @@ def spell_out(text: str, language: str, is_known: Callable[[str], bool]) -> str:
         form = f"{_DAY[match[1]]} to {_DAY[match[2]]}"
         return form if knows(form) else match[0]
 
+    def in_figures(match: re.Match[str]) -> str:
+        return f"{_TENS.index(match[1].lower()) + 2}{_ONES.index(match[2].lower()) + 1}"
+
     def alternatives(match: re.Match[str]) -> str:
         words = " or ".join(_ALTERNATIVE.split(match[0]))
         return words if knows(words) else match[0]
@@ -158,7 +169,8 @@ def spell_out(text: str, language: str, is_known: Callable[[str], bool]) -> str:
     spelled = _DAYS_FROM_TO.sub(days, _TIME_TO.sub(" to ", spelled))
     if _TRIPLE.search(spelled):
         spelled = _LETTERS.sub(not_drawn_out, spelled)
-    spelled = _TITLE.sub(r"\1.", spelled)
+    spelled = _TITLE.sub(r"\1.", _NUMBER_WORD.sub(in_figures, spelled))
+    spelled = _JOINED.sub(" and ", spelled)
     spelled = _ALTERNATIVES.sub(alternatives, _SQUARE.sub(" m²", spelled))
     spelled = _ATTACHED.sub(" ", _MEASURE.sub(measure, _DECADE.sub("", spelled)))
     spelled = _WORD.sub(word, _ABBREVIATION.sub(abbreviation, _DATE.sub(date, spelled)))
@@ -166,16 +178,25 @@ def spell_out(text: str, language: str, is_known: Callable[[str], bool]) -> str:
     return spelled.upper() if text.isupper() else spelled
 
 
-def with_slashes(translation: str, source: str) -> str:
-    """Return the German translation of a text with its slashes, which `spell_out` read as "or".
+def with_signs(translation: str, source: str) -> str:
+    """Return the German translation of a text with its slashes, & and +.
 
-    >>> with_slashes("Kreuzen Sie Ja oder Nein an.", "Tick yes/no.")
+    `spell_out` read them as "or" and "and".
+
+    >>> with_signs("Kreuzen Sie Ja oder Nein an.", "Tick yes/no.")
     'Kreuzen Sie Ja/Nein an.'
     """
-    found = _ALTERNATIVES.findall(source)
-    signs = [sign for each in found for sign in _ALTERNATIVE.findall(each)]
-    others = re.search(r"\bor\b", _ALTERNATIVES.sub("", source))
-    if not signs or others or translation.count(" oder ") != len(signs):
+    slashes = [s for each in _ALTERNATIVES.findall(source) for s in _ALTERNATIVE.findall(each)]
+    written = [" und/oder " if sign == " and/or " else sign for sign in slashes]
+    rest = _ALTERNATIVES.sub("", source)
+    translation = _with(written, translation, "oder", bool(re.search(r"\bor\b", rest)))
+    joined = _JOINED.findall(source)
+    return _with(joined, translation, "und", bool(re.search(r"\band\b", rest)))
+
+
+def _with(signs: list[str], translation: str, word: str, has_others: bool) -> str:
+    """Return a translation with signs in place of a word, if each of them stands for a sign."""
+    if not signs or has_others or translation.count(f" {word} ") != len(signs):
         return translation
-    written = (" und/oder " if sign == " and/or " else sign for sign in signs)
-    return re.sub(" oder ", lambda _: next(written), translation)
+    rest = iter(signs)
+    return re.sub(f" {word} ", lambda _: next(rest), translation)

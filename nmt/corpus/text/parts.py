@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
-from nmt.corpus.text.abbreviations import with_slashes
+from nmt.corpus.text.abbreviations import with_signs
 from nmt.corpus.text.division import halves, halves_of_run_on
 from nmt.corpus.text.emphasis import Mark, put_marks, remove_marks
 from nmt.corpus.text.normalization import UnicodeForm, is_right_to_left, sentence_lengths, tidy
@@ -36,7 +36,9 @@ from nmt.corpus.text.surroundings import peel
 _FEWEST_DIVIDED = 16  # tokens; any model translates shorter sentences better as a whole
 _FEWEST_CAPITALS = 4  # of a single word: USA and TV stay abbreviations
 _FEWEST_JUDGED = 12  # tokens; shorter translations vary more in length
-_SEPARATOR = re.compile(r"(?<=\w)\s+(?=[|•·>]\s+\w)|(?<=\s[|•·>])\s+(?=\w)")  # of items in a row
+_SEPARATOR = re.compile(  # of items in a row
+    r"(?<=\w)\s+(?=[|•·>]\s+\w)|(?<=\s[|•·>])\s+(?=\w)"
+)
 _LIST = re.compile(r"[^\W\d_]+(?: [^\W\d_]+){0,2}(?:, [^\W\d_]+(?: [^\W\d_]+){0,2}){4,}\.?")
 # Of a sentence rather than a list.
 _NO_LIST = re.compile(
@@ -266,7 +268,7 @@ class Splitter:
         if part.cased.endswith(".") and part.raw[-1:].isalpha():  # 5pm, read as 5 p.m.
             text = text.removesuffix(".")
         if (self.rules.source_language, self.rules.target_language) == ("en", "de"):
-            text = with_slashes(text, part.raw)
+            text = with_signs(text, part.raw)
         if part.capitals:
             text = text.upper()
         elif part.capital:

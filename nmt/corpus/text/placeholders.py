@@ -54,6 +54,13 @@ _PREFIXES = frozenset(
 # Before names such as Brown
 _TITLES = ("Mr. ", "Mrs. ", "Ms. ", "Mr ", "Mrs ", "Ms ", "Dr. ", "Dr ", "Prof. ")
 _OFFICES = frozenset(("president", "chairman", "speaker", "secretary", "minister", "mayor"))
+_NO_SURNAMES = frozenset(  # though in capitals
+    (
+        *("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
+        *("January", "February", "March", "April", "June", "July", "August", "September"),
+        *("October", "November", "December", "English", "German", "French", "Christmas", "Easter"),
+    )
+)
 _HISSING = tuple("sßxz")  # ends of names that take no s in the German genitive
 _APOSTROPHE_ALONE = re.compile(rf"(?:\b[Tt]he )?([{PLACEHOLDERS}])['’](?= [^\W\d_])")
 _OPENING_QUOTE = re.compile(rf"(?<![\w{PLACEHOLDERS}])['’](?=\S)")
@@ -439,8 +446,9 @@ class PlaceholderRules:
         return replaced
 
     def _in_target(self, word: str) -> str:
-        """Return a name as the target writes it; a German noun gets its capital."""
-        return self._written.get(word.lower(), word)
+        """Return a name as the target writes it, in capitals if it is typed so."""
+        name = self._written.get(word.lower(), word)
+        return name.upper() if word.isupper() and len(word) > 1 else name
 
     def _with_whole_names(self, replaced: PlaceholderText) -> str:
         """Replace names of several words with one placeholder each, or the model may divide them.
@@ -451,8 +459,11 @@ class PlaceholderRules:
         def replacement(row: re.Match[str]) -> str:
             words: list[tuple[bool, str]] = []
             for before, word in re.findall(_WITH_PARTICLES, row[0]):
-                particles, is_name = before.split(), self._is_name(word)
                 follows_name = bool(words) and words[-1][0]  # as in Zoe van Dyck
+                particles = before.split()
+                is_name = self._is_name(word) or (
+                    follows_name and not particles and may_have_surname and _is_surname(word)
+                )
                 belong = is_name and (follows_name or self._begin_names(particles))
                 if belong and not follows_name and row.start() > 1 and words:  # Yusuf ibn Tariq
                     words[-1] = (words[-1][1].lower() in self.target_words, words[-1][1])
@@ -465,6 +476,9 @@ class PlaceholderRules:
                 pieces.append(replaced.placeholder(name, name, PLACEHOLDERS) if several else name)
             return " ".join(pieces)
 
+        capitalized = re.findall(r"(?<![^\W\d_])[^\W\d_]+", replaced.text)
+        titles = sum(map(str.istitle, capitalized))
+        may_have_surname = titles <= 3 or 2 * titles < len(capitalized)  # no headline
         return _IN_A_ROW.sub(replacement, replaced.text)
 
     def _begin_names(self, particles: Sequence[str]) -> bool:
@@ -520,6 +534,11 @@ class PlaceholderRules:
         return runs.sub(
             lambda run: replaced.placeholder(run[0], run[0], PLACEHOLDERS), replaced.text
         )
+
+
+def _is_surname(word: str) -> bool:
+    """Return whether a word after a name may be a surname, such as Brown, by its capital."""
+    return word.istitle() and len(word) > 2 and word not in _NO_SURNAMES
 
 
 def _with_genitives(replaced: PlaceholderText) -> str:

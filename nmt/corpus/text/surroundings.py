@@ -27,6 +27,8 @@ _LIST_NUMBER = re.compile(
     rf"(?!(?:{UNITS})(?!\w))"
 )
 _END_MARKS = ".!?,;:…"
+_ARROW = re.compile(r"(?:\s?[←-⇿➔-➾]+|\s[»›>]+|(?<=\w)›+|\s[-=]{1,2}>+)$")  # Read more→
+_ARROW_BEFORE = re.compile(r"(?:[←-⇿➔-➾]+|[«‹<]+(?=\s)|<+[-=]{1,2}(?=\s))")
 _REPEATED = re.compile(r"(?<=[^\s.…])\s*(?:\.{2,}|…)[.…!?]*$|(?<=[!?])[!?.…]+$|\s+(?:…|[.!?]{2,})$")
 _LAUGH = r"(?i:lol|rofl|lmao|omg|xd|(?:ha){2,9}h?|(?:he){2,9}|(?:hi){2,9})"
 _EMOTICON = re.compile(rf"\s+{EMOTICON}$|\s*{KEYCAP}$|(?<![\s,])[\s,]+{_LAUGH}$")
@@ -81,7 +83,9 @@ def _step(text: str, language: str) -> tuple[int, int]:
         after += 1
     if before or after:
         return before, after
-    for pattern in (_REPEATED, _NOTE, _CUT_OFF, _BLANK):
+    if found := _ARROW_BEFORE.match(text):
+        return found.end(), 0
+    for pattern in (_ARROW, _REPEATED, _NOTE, _CUT_OFF, _BLANK):
         if found := pattern.search(text):
             return 0, len(text) - found.start()
     return _around(text)
