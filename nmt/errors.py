@@ -83,10 +83,10 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise unwritable(path, error) from None
+        raise write_error(path, error) from None
 
 
-def unwritable(path: Path, error: Exception) -> UserError:
+def write_error(path: Path, error: Exception) -> UserError:
     """Return the error for a file or folder that could not be written."""
     reason = getattr(error, "strerror", None) or one_line(error)[:200]
     if not is_full_disk(error):

@@ -27,7 +27,7 @@ def main() -> None:
     lines = list(addressing)[: arguments.lines]
     translator = load_translator(arguments.run)
     for form in ADDRESSES:
-        outputs = [each.text for each in translator.adapted(address=form).translate(lines)]
+        outputs = [each.text for each in translator.customized(address=form).translate(lines)]
         as_demanded, none, others = count_forms(form, outputs)
         print(
             f"{form}: {as_demanded / len(lines):.1%} of {len(lines)} lines as demanded, "

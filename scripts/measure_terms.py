@@ -80,7 +80,7 @@ def main() -> None:
     start = time.time()
     outputs = []
     for source, _, entries in rows:
-        [best] = translator.adapted(glossary_of(entries)).translate([source])
+        [best] = translator.customized(glossary_of(entries)).translate([source])
         outputs.append(best.text)
     report("with", rows, outputs, time.time() - start)
 

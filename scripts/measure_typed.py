@@ -54,7 +54,7 @@ def main() -> None:
 
     run = open_run(arguments.run)
     translator = load_translator(run)
-    service = Service([ServedRun("run", run, translator, translator.search.engine)], Limits())
+    service = Service([ServedRun("run", run, translator, translator.engine.name)], Limits())
     data = run.config.data
     languages = {"source": data.source_language, "target": data.target_language}
 

@@ -37,7 +37,7 @@ from nmt.errors import (
     is_out_of_memory,
     one_line,
     pytorch_missing,
-    unwritable,
+    write_error,
 )
 from nmt.training.interruption import HANGUP, STOPPING
 
@@ -178,7 +178,7 @@ def _run() -> None:
         if isinstance(error, OSError):
             name = error.filename2 or error.filename  # of a copy: the destination
             if is_full_disk(error) and name:
-                _fail(str(unwritable(Path(name), error)), 2)
+                _fail(str(write_error(Path(name), error)), 2)
             if is_full_disk(error):  # errors without a file name; most files use `writing`
                 _discard_output(sys.stdout)
                 _fail(f"the output cannot be written ({error.strerror}); free some space", 2)

@@ -13,7 +13,7 @@ from nmt.cli.options import (
     TagOption,
     TranslatorOptions,
     find_runs,
-    prefix_of,
+    given_tag,
     with_translator_options,
 )
 from nmt.cli.writing import in_one_line, require_plain, write_lines
@@ -111,7 +111,7 @@ def evaluate(
     Public test sets: nmt evaluate --test-set wmt20,multi30k/2018
     """
     from nmt.config.languages import writes_no_spaces
-    from nmt.corpus.text.tags import split_prefix
+    from nmt.corpus.text.tags import split_tag
     from nmt.evaluation.evaluate import evaluate as evaluate_translator
     from nmt.evaluation.evaluate import read_pairs, read_references
     from nmt.evaluation.metrics import LEARNED, require_tokenizer
@@ -139,7 +139,7 @@ def evaluate(
     runs = find_runs(run, options.weights)
     baseline = find_runs([against], options.weights) if against else []
     data = runs[0].config.data
-    prefix = prefix_of(tag, data) if source or test_set else ""
+    source_tag = given_tag(tag, data) if source or test_set else ""
     if tag in data.imported_tags:
         assert tag
         data = data.model_copy(update={"target_language": tag.partition("_")[0]})
@@ -168,11 +168,11 @@ def evaluate(
         if not names:
             raise UserError("--test-set: no name given; nmt corpora --test-sets lists them")
         opened = partial(options.open, *runs)
-        _score_test_sets(names, data, prefix, opened, lowercase, tokenize, open_learned, json_)
+        _score_test_sets(names, data, source_tag, opened, lowercase, tokenize, open_learned, json_)
         return
     others: list[list[str]] = []
     if source and reference:
-        pairs = read_pairs(source, reference[0], prefix)
+        pairs = read_pairs(source, reference[0], source_tag)
         others = read_references(reference[1:], source, len(pairs))
     elif data.source == "imported":
         raise UserError(
@@ -197,7 +197,7 @@ def evaluate(
         other_references=others,
     )
     scores = report.as_json()
-    sources = [split_prefix(data, pair.source)[1] for pair in pairs]
+    sources = [split_tag(data, pair.source)[1] for pair in pairs]
     lines = sources, report.translations, [pair.reference for pair in pairs]
     try:
         if not json_:
@@ -231,7 +231,7 @@ def _warn_if_one_has_seen_more(references: list[str], *runs: "RunFolder") -> Non
 def _score_test_sets(
     names: list[str],
     data: "DataConfig",
-    prefix: str,
+    source_tag: str,
     open_runs: "Callable[[], Translator]",
     lowercase: bool,
     tokenize: BleuTokenizer,
@@ -252,8 +252,8 @@ def _score_test_sets(
     learned = open_learned()
     scores, lines = {}, {}
     for name, (sources, references) in sets.items():
-        prefixed = [prefix + source for source in sources]
-        texts = [found.text for found in translate_sources(translator, prefixed)]
+        tagged = [source_tag + source for source in sources]
+        texts = [found.text for found in translate_sources(translator, tagged)]
         lines[name] = sources, texts, references[0]
         with elapsed(f"scoring {name}"):
             scores[name] = evaluate_texts(

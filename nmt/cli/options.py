@@ -212,13 +212,13 @@ def find_runs(paths: list[Path] | None, weights: Weights) -> "list[RunFolder]":
     return [open_run(path) for path in paths or []] or [newest_run(f"{weights}.safetensors")]
 
 
-def prefix_of(tag: str | None, data: "DataConfig") -> str:
-    """Return the prefix for --tag; warn if a model with several target languages gets none."""
-    from nmt.corpus.text.tags import tag_prefix
+def given_tag(name: str | None, data: "DataConfig") -> str:
+    """Return the tag that --tag names; warn if a model with several target languages gets none."""
+    from nmt.corpus.text.tags import tag_of
 
-    if tag is None and data.imported_tags:
+    if name is None and data.imported_tags:
         tags = ", ".join(data.imported_tags)
         _LOG.warning(
             f"without a target language, this model may write any; add --tag with one of {tags}"
         )
-    return tag_prefix(data, tag)
+    return tag_of(data, name)

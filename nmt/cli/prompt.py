@@ -32,17 +32,17 @@ def converse(
     translator: "Translator",
     run: "RunFolder",
     n_best: int | None,
-    prefix: str = "",
+    tag: str = "",
     lines: Iterable[str] | None = None,
     scores: bool = False,
 ) -> None:
     """Translate each line, and run commands, until the input ends or asks to quit.
 
-    run: pictures go to its folder; prefix: put in front of every sentence; scores: as in
+    run: pictures go to its folder; tag: put in front of every sentence; scores: as in
     `format_translations`
     """
     echo("Type a sentence. :help lists commands, Ctrl-D quits.", err=True)
-    conversation = _Conversation(translator, run, n_best, prefix, scores)
+    conversation = _Conversation(translator, run, n_best, tag, scores)
     for line in lines if lines is not None else typed_lines():
         if line.strip().lower() in _ENDS:
             return
@@ -95,19 +95,19 @@ class _Conversation:
         translator: "Translator",
         run: "RunFolder",
         n_best: int | None,
-        prefix: str,
+        tag: str,
         scores: bool,
     ):
-        self.translator, self.run, self.n_best, self.prefix = translator, run, n_best, prefix
+        self.translator, self.run, self.n_best, self.tag = translator, run, n_best, tag
         self.scores = scores
         self.last = ""
 
     def answer(self, line: str) -> None:
         require_utf8(line)
         if not line.startswith(":"):
-            self.last = self.prefix + line if line.strip() else self.last
+            self.last = self.tag + line if line.strip() else self.last
             missing: Counter[Term] = Counter()
-            options = self.translator.n_best([self.prefix + line], self.n_best or 1)
+            options = self.translator.n_best([self.tag + line], self.n_best or 1)
             found = reporting(iter(options), missing)
             for text in format_translations(found, self.n_best, self.scores):
                 typer.echo(text)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nmt.cli import completing
-from nmt.cli.options import DeviceOption, RunOption, TagOption, WeightsOption, find_runs, prefix_of
+from nmt.cli.options import DeviceOption, RunOption, TagOption, WeightsOption, find_runs, given_tag
 from nmt.cli.writing import in_one_line, require_plain, write_lines
 from nmt.errors import UserError
 
@@ -75,11 +75,11 @@ def score(
     def read() -> "Iterator[Pair]":
         return (each for each in corpus.pairs("train") if all(each) or not corpus.has_gaps)
 
-    prefix = prefix_of(tag, data)
+    source_tag = given_tag(tag, data)
     forward = load_translator(runs[0], weights=weights, device=device, engine="pytorch")
     found: Iterator[tuple[Pair, Score]] = zip(
         read(),
-        score_pairs(forward, ((prefix + s, t) for s, t in read())),
+        score_pairs(forward, ((source_tag + s, t) for s, t in read())),
         strict=True,
     )
     rows: Iterator[tuple[float, str]]

@@ -146,7 +146,7 @@ def serve(
     runs = []
     for folder, name in zip(folders, name_runs(folders), strict=True):
         translator = options.open(folder)
-        runs.append(ServedRun(name, folder, translator, translator.search.engine))
+        runs.append(ServedRun(name, folder, translator, translator.engine.name))
     private = host in LOOPBACK and not allow_host  # a proxy would show ./runs to others
     limits = Limits(
         body=max(Limits.body, _MOST_BYTES * max_characters),

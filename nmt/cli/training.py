@@ -197,7 +197,7 @@ def _print_next_steps(run: "RunFolder", resume: str) -> None:
 
     resume: the command that resumes it
     """
-    from nmt.corpus.text.tags import tag_and_text
+    from nmt.corpus.text.tags import tag_name_and_text
 
     quoted, metrics = shlex.quote(str(run.path)), run.read_metrics()
     echo(f"trained          {run.path}")
@@ -208,8 +208,8 @@ def _print_next_steps(run: "RunFolder", resume: str) -> None:
     if samples:  # preferably a sentence that it translates correctly and that is easy to quote
         right = [s for s in samples if s["translation"] == s["reference"]]
         sample = min(right or samples, key=lambda s: "'" in s["source"])
-        tag, sentence = tag_and_text(run.config.data, sample["source"])
-        option = f" --tag {tag}" if tag else ""
+        tag_name, sentence = tag_name_and_text(run.config.data, sample["source"])
+        option = f" --tag {tag_name}" if tag_name else ""
         if sentence.startswith("-"):  # not an option
             option += " --"
         command = f"nmt translate --run {quoted}{option} {shlex.quote(sentence)}"

@@ -25,7 +25,7 @@ from nmt.cli.options import (
     TagOption,
     TranslatorOptions,
     find_runs,
-    prefix_of,
+    given_tag,
     with_translator_options,
 )
 from nmt.cli.prompt import converse
@@ -160,7 +160,7 @@ def translate(
     if alignment:
         options = replace(options, engine="pytorch")
     runs = find_runs(run, options.weights)
-    tagged = prefix_of(tag, runs[0].config.data)
+    source_tag = given_tag(tag, runs[0].config.data)
     document = open_document(file, runs[0].config.data.languages) if file else None
     translator = options.open(*runs)
     if n_best and n_best > translator.decoding.beam_size and not translator.decoding.temperature:
@@ -171,11 +171,11 @@ def translate(
         warn_of_missing(missing, translator)
         return
     if asked:
-        converse(translator, runs[0], n_best, tagged, scores=scores)
+        converse(translator, runs[0], n_best, source_tag, scores=scores)
         return
     read = "\n".join(text).split("\n") if text else _input_lines(input_)
     typed, read = tee(read)
-    lines = (tagged + line for line in read)
+    lines = (source_tag + line for line in read)
     if alignment:
         write_lines(align_lines(translator, lines, missing), output)
         warn_of_missing(missing, translator)

@@ -77,7 +77,7 @@ def warn_of_missing(missing: "Counter[Term]", translator: "Translator") -> None:
     if missing:
         terms = ", ".join(str(term) for term, _ in missing.most_common(5))
         more = ", …" if len(missing) > 5 else ""
-        unknown = " ".join(translator.unwritable(missing))
+        unknown = " ".join(translator.out_of_vocabulary(missing))
         why = f"; the model does not know {unknown}" if unknown else ""
         _LOG.warning(
             f"could not place {missing.total():,} of the glossary's terms: {terms}{more}{why}"

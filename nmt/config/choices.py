@@ -4,7 +4,7 @@ from typing import Literal, get_args
 
 Weights = Literal["best", "last", "ema", "checkpoint_average"]
 EngineChoice = Literal["auto", "ctranslate2", "pytorch"]
-Engine = Literal["ctranslate2", "pytorch"]
+EngineName = Literal["ctranslate2", "pytorch"]
 ComputeType = Literal[
     "float32", "float16", "bfloat16", "int16", "int8", "int8_float16", "int8_bfloat16"
 ]

@@ -126,7 +126,8 @@ class TrainingConfig(Section):
         ge=1,
         le=MOST,
         description="stop after this many validations in a row that neither improve the best "
-        "weights nor lower the loss by at least 1% below its last clear minimum",
+        "weights, reach the highest BLEU so far, nor lower the loss by at least 1% below its last "
+        "clear minimum",
     )
     checkpoint_minutes: float = Field(
         5.0, gt=0, le=MOST, description="write a checkpoint at least this often, in minutes"

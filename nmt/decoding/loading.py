@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nmt.config.choices import Address, ComputeType, Engine, EngineChoice, Weights
+from nmt.config.choices import Address, ComputeType, EngineChoice, EngineName, Weights
 from nmt.config.config import Config
 from nmt.config.decoding import DecodingConfig
 from nmt.config.yaml_files import override_config
@@ -15,7 +15,7 @@ from nmt.corpus.preparing.statistics import read_target_words
 from nmt.corpus.text.training_placeholders import KNOWN_WORDS, RARE_NAMES
 from nmt.corpus.tokenizers.registry import load_tokenizers, vocabulary_files
 from nmt.decoding.engines import ctranslate2
-from nmt.decoding.engines.interface import Search
+from nmt.decoding.engines.interface import Engine
 from nmt.decoding.glossary import Glossary
 from nmt.decoding.segment_search import OutdatedError
 from nmt.decoding.segments import TrainingLines
@@ -29,7 +29,7 @@ from nmt.runs.folder import RunFolder
 if TYPE_CHECKING:
     import torch
 
-    from nmt.decoding.engines.pytorch import PyTorchSearch
+    from nmt.decoding.engines.pytorch import PyTorchEngine
 
 _LOG = logging.getLogger(__name__)
 
@@ -90,7 +90,7 @@ def load_translator(
         min(each.usual for each in lines),
     )
 
-    def open_pytorch() -> "PyTorchSearch":
+    def open_pytorch() -> "PyTorchEngine":
         try:
             from nmt.decoding.engines import pytorch
             from nmt.device import choose_device
@@ -115,16 +115,16 @@ def load_translator(
     of_run = first.glossary if named == first.config.decoding.glossary else named
     terms = Glossary.read(Path(path), languages) if (path := glossary or of_run) else None
     known = Memory.read(Path(memory), languages) if memory else None
-    search: Search
+    loaded: Engine
     opened = None
     if choice.engine == "ctranslate2":
         opened = _identity(first, weights)
-        search = ctranslate2.open_run(first, weights, config.decoding, place, compute_type)
-        pytorch: Callable[[], PyTorchSearch] | None = open_pytorch
+        loaded = ctranslate2.open_run(first, weights, config.decoding, place, compute_type)
+        pytorch: Callable[[], PyTorchEngine] | None = open_pytorch
     else:
-        search, pytorch = open_pytorch(), None
+        loaded, pytorch = open_pytorch(), None
     return Translator(
-        search,
+        loaded,
         tokenizers,
         config.data,
         config.decoding,
@@ -146,7 +146,7 @@ def _identity(run: RunFolder, weights: Weights) -> str | None:
 class Choice:
     """An engine and the reason for choosing it."""
 
-    engine: Engine
+    engine: EngineName
     why: str
 
     def __str__(self) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nmt.corpus.sources.readers import Pair
 from nmt.corpus.text.cleaning import Cleaner
-from nmt.corpus.text.tags import split_prefix
+from nmt.corpus.text.tags import split_tag
 from nmt.corpus.text.training_placeholders import insert_in_pair
 from nmt.decoding.search.batches import make_batches
 from nmt.decoding.translator import Translator
@@ -72,13 +72,13 @@ def _encode(
 ) -> tuple[list[int], list[int]] | None:
     """Return the ids of both sides with <eos>, as in training; None if there is no score."""
     tokenizers = translator.tokenizers
-    prefix, source = split_prefix(translator.data, source)
+    tag, source = split_tag(translator.data, source)
     source, target = cleaner.tidy(source), cleaner.tidy(target)
     if rules := tokenizers.placeholder_rules(translator.data):
         source, target = insert_in_pair(rules, source, target)
-    read = tokenizers.source.encode(prefix + cleaner.source_form(source))
+    read = tokenizers.source.encode(tag + cleaner.source_form(source))
     written = tokenizers.target.encode(cleaner.target_form(target))
-    room = translator.search.max_length - 1
+    room = translator.engine.max_length - 1
     if not (source and read and written) or max(len(read), len(written)) > room:
         return None
     return [*read, EOS], [*written, EOS]

@@ -19,14 +19,14 @@ from nmt.config.decoding import DecodingConfig
 from nmt.corpus.text.form_of_address import addresses
 from nmt.corpus.text.target_words import TargetWords
 from nmt.corpus.tokenizers.registry import Tokenizers
-from nmt.decoding.engines.interface import Search
+from nmt.decoding.engines.interface import Engine
 from nmt.decoding.search.hypothesis import Hypothesis
 from nmt.decoding.segments import Segment, Segmenter
 from nmt.errors import UserError
 from nmt.special_tokens import UNK
 
 if TYPE_CHECKING:
-    from nmt.decoding.engines.pytorch import PyTorchSearch
+    from nmt.decoding.engines.pytorch import PyTorchEngine
 
 # CTranslate2 runs without it; then <unk> stays, and no search with constraints is possible.
 _HAS_PYTORCH = find_spec("torch") is not None
@@ -53,8 +53,8 @@ class SegmentSearch:
 
     def __init__(
         self,
-        engine: Search,
-        open_pytorch: "Callable[[], PyTorchSearch] | None",
+        engine: Engine,
+        open_pytorch: "Callable[[], PyTorchEngine] | None",
         segmenter: Segmenter,
         tokenizers: Tokenizers,
         data: DataConfig,
@@ -68,11 +68,11 @@ class SegmentSearch:
         self._address, self._target_words = address, target_words
 
     @cached_property
-    def pytorch(self) -> "PyTorchSearch":
+    def pytorch(self) -> "PyTorchEngine":
         """The PyTorch engine with the same weights, loaded on first use."""
-        return self._open_pytorch() if self._open_pytorch else cast("PyTorchSearch", self.engine)
+        return self._open_pytorch() if self._open_pytorch else cast("PyTorchEngine", self.engine)
 
-    def pytorch_if_possible(self) -> "PyTorchSearch | None":
+    def pytorch_if_possible(self) -> "PyTorchEngine | None":
         """Return the PyTorch engine; None if it is not installed or has other weights by now."""
         if not _HAS_PYTORCH or self._is_outdated:
             return None
@@ -131,7 +131,9 @@ class SegmentSearch:
     def text(self, segment: Segment, hypothesis: Hypothesis) -> str:
         """Return the text of a hypothesis, with its capitals and the words of placeholders."""
         tokens = self.tokens(segment, hypothesis)
-        return self._segmenter.restore(segment, self._tokenizers.target.join(tokens))
+        pytorch = self.pytorch_if_possible() if segment.part.marks else None
+        pairs = self._aligned_words(segment, hypothesis, pytorch) if pytorch else ()
+        return self._segmenter.restore(segment, self._tokenizers.target.join(tokens), pairs)
 
     def tokens(self, segment: Segment, hypothesis: Hypothesis) -> list[str]:
         """Return the tokens of a translation; each <unk> is replaced if this is enabled."""
@@ -265,7 +267,7 @@ class SegmentSearch:
         return [hypotheses[:n] for hypotheses in found]
 
     def _without_usual_words(
-        self, segment: Segment, best: Hypothesis, pytorch: "PyTorchSearch"
+        self, segment: Segment, best: Hypothesis, pytorch: "PyTorchEngine"
     ) -> Segment:
         """Return the segment with terms that forbid the words with which `best` translates them.
 
@@ -273,15 +275,22 @@ class SegmentSearch:
         """
         if not self._segmenter.missing_terms(segment, best.ids):
             return segment
+        pairs = self._aligned_words(segment, best, pytorch)
+        return self._segmenter.forbid_usual_words(segment, best.ids, pairs)
+
+    def _aligned_words(
+        self, segment: Segment, found: Hypothesis, pytorch: "PyTorchEngine"
+    ) -> list[tuple[int, int]]:
+        """Return the numbers of the words of a segment and a hypothesis that attention aligns."""
         from nmt.decoding.attention import pair_words, words_of_tokens
 
         source, target = self._tokenizers.source, self._tokenizers.target
-        weights = pytorch.cross_attention(segment.ids, best.ids)
+        weights = pytorch.cross_attention(segment.ids, found.ids)
         sides = (
             words_of_tokens(source, source.tokens(segment.ids[:-1])),
-            words_of_tokens(target, target.tokens(best.ids)),
+            words_of_tokens(target, target.tokens(found.ids)),
         )
-        return self._segmenter.forbid_usual_words(segment, best.ids, pair_words(weights, *sides))
+        return pair_words(weights, *sides)
 
     def _find_begun(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
         """Search segments whose translations have a beginning, with all constraints."""

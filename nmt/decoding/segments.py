@@ -20,7 +20,7 @@ from nmt.corpus.text.cleaning import Cleaner
 from nmt.corpus.text.parts import Part, Splitter, TextRules
 from nmt.corpus.text.placeholders import WORD, count_missing_placeholders
 from nmt.corpus.text.sentences import SplitText, split_sentences
-from nmt.corpus.text.tags import split_prefix
+from nmt.corpus.text.tags import split_tag
 from nmt.corpus.text.target_words import TargetWords
 from nmt.corpus.tokenizers.registry import Tokenizers
 from nmt.corpus.tokenizers.tokenizer import Tokenizer
@@ -76,7 +76,7 @@ class Segment:
     part: Part
     ids: list[int]
     """The ids of its tokens, with <eos>."""
-    prefix: str = ""
+    tag: str = ""
     """The tag of its line."""
     terms: tuple["TermConstraint", ...] = ()
     """What the translation must contain."""
@@ -110,8 +110,8 @@ class Segmenter:
     """Splits lines and inserts placeholders before a search; fills them in after it.
 
     seen: facts about training lines; room: maximum length that the model has positions for, without
-    <eos>; glossary: the terms whose translations are prescribed; prefix: the tag of lines without
-    one; target_words: of the training text
+    <eos>; glossary: the terms whose translations are prescribed; tag: of lines without one;
+    target_words: of the training text
     """
 
     def __init__(
@@ -121,12 +121,12 @@ class Segmenter:
         seen: TrainingLines,
         room: int,
         glossary: Glossary | None = None,
-        prefix: str = "",
+        tag: str = "",
         target_words: TargetWords | None = None,
     ):
         self._tokenizers, self._target_words = tokenizers, target_words
         self._known_words = target_words.words if target_words else frozenset[str]()
-        self._prefix = prefix
+        self._tag = tag
         self._glossary = glossary
         self._cleaner = Cleaner(data)
         self._data = data
@@ -145,15 +145,15 @@ class Segmenter:
 
     def split(self, line: str) -> SplitText:
         """Split a line into parts to translate separately, each with the line's tag."""
-        prefix, text = split_prefix(self._data, line)
+        tag, text = split_tag(self._data, line)
         found = split_sentences(text, self._data.source_language, self._one_sentence_per_line)
-        return SplitText([prefix + sentence for sentence in found.sentences], found.gaps)
+        return SplitText([tag + sentence for sentence in found.sentences], found.gaps)
 
     def segment(self, line: str) -> list[Segment]:
         """Return the segments of a sentence, each with its tag; none if it has no text."""
-        own, text = split_prefix(self._data, line)
-        prefix = own or self._prefix
-        return self._segments(self._splitter.parts(text, prefix), prefix)
+        own, text = split_tag(self._data, line)
+        tag = own or self._tag
+        return self._segments(self._splitter.parts(text, tag), tag)
 
     def begin(self, segments: Sequence[Segment], text: str) -> list[Segment]:
         """Return the segments of a line, of whose translation `text` is the beginning.
@@ -189,7 +189,7 @@ class Segmenter:
 
     def divide(self, segment: Segment) -> list[Segment]:
         """Return a segment in two halves, or as it is if it cannot be divided."""
-        return self._segments(self._splitter.divide(segment.part, segment.prefix), segment.prefix)
+        return self._segments(self._splitter.divide(segment.part, segment.tag), segment.tag)
 
     def are_long(self, segments: Sequence[Segment]) -> bool:
         """Return whether these segments are, together, longer than nearly all lines of training."""
@@ -270,13 +270,13 @@ class Segmenter:
     def _is_known(self, form: str) -> bool:
         return not (self._target_words and self._target_words.count_new(form, ""))
 
-    def _segments(self, parts: list[Part], prefix: str) -> list[Segment]:
+    def _segments(self, parts: list[Part], tag: str) -> list[Segment]:
         found = map(self._find_terms, parts)
-        return [Segment(part, [*part.tokens, EOS], prefix, terms) for terms, part in found]
+        return [Segment(part, [*part.tokens, EOS], tag, terms) for terms, part in found]
 
     def untranslated(self, sentence: str) -> str:
         """Return a sentence without text as it appears in the translation."""
-        return self._splitter.tidy(split_prefix(self._data, sentence)[1])
+        return self._splitter.tidy(split_tag(self._data, sentence)[1])
 
     def unknown(self, segment: Segment) -> list[str]:
         """Return what the model reads as unknown or as bytes: characters, or words if it has no
@@ -293,9 +293,12 @@ class Segmenter:
 
     # ------------------------------------------------------------------------------- after a search
 
-    def restore(self, segment: Segment, text: str) -> str:
-        """Restore capitals and fill in placeholders in the translation of a segment."""
-        return self._splitter.write(segment.part, text)
+    def restore(self, segment: Segment, text: str, pairs: Sequence[tuple[int, int]] = ()) -> str:
+        """Restore capitals and fill in placeholders in the translation of a segment.
+
+        pairs: the numbers of aligned words, of source and translation, to place emphasis
+        """
+        return self._splitter.write(segment.part, text, pairs)
 
     def count_missing(self, segment: Segment, ids: Sequence[int]) -> int:
         """Count the placeholders and terms that a translation lacks, or has within other words."""
@@ -338,7 +341,7 @@ class Segmenter:
 
         return replace(segment, terms=tuple(map(forbidding, segment.terms)))
 
-    def unwritable(self, terms: Iterable[Term]) -> list[str]:
+    def out_of_vocabulary(self, terms: Iterable[Term]) -> list[str]:
         """Return what the target vocabulary lacks of the terms' translations: characters, or words
         if it has no subwords.
         """
@@ -370,16 +373,16 @@ class Segmenter:
             [] if segment.beginning or _ENDS.search(segment.part.text) else _closing(target)
             for segment in segments
         ]
-        avoided = [
+        forbidden = [
             [
                 ids
                 for term in segment.terms
                 for word in term.forbidden
-                for ids in self._avoided(word, phrases)
+                for ids in self._forbidden(word, phrases)
             ]
             for segment, phrases in zip(segments, needed, strict=True)
         ]
-        constraints = Constraints(needed, _continuing(target), closing, avoided=avoided)
+        constraints = Constraints(needed, _continuing(target), closing, forbidden=forbidden)
         if not any(segment.beginning for segment in segments):
             return constraints
         beginnings = [self._spelled(segment.beginning) for segment in segments]
@@ -399,7 +402,7 @@ class Segmenter:
             phrases += [ids[len(mark) :] for ids in quoted if ids[: len(mark)] == mark]
         return [ids for ids in phrases if ids and UNK not in ids]
 
-    def _avoided(self, word: str, needed: list[list[list[int]]]) -> Iterator[list[int]]:
+    def _forbidden(self, word: str, needed: list[list[list[int]]]) -> Iterator[list[int]]:
         """Yield phrases without which a word, and those that begin with it, can't be written.
 
         Its first tokens are enough if they are most of it: otherwise, the model would begin the

@@ -13,10 +13,10 @@ from nmt.config.decoding import DecodingConfig
 from nmt.corpus.text.parts import surround
 from nmt.corpus.text.placeholders import fill_placeholders
 from nmt.corpus.text.sentences import SplitText
-from nmt.corpus.text.tags import address_prefix, split_prefix
+from nmt.corpus.text.tags import address_tag, split_tag
 from nmt.corpus.text.target_words import TargetWords
 from nmt.corpus.tokenizers.registry import Tokenizers
-from nmt.decoding.engines.interface import Search
+from nmt.decoding.engines.interface import Engine
 from nmt.decoding.glossary import Glossary, Term
 from nmt.decoding.search.hypothesis import Hypothesis
 from nmt.decoding.segment_search import Found, SegmentSearch
@@ -26,7 +26,7 @@ from nmt.errors import UserError
 from nmt.special_tokens import EOS, SPECIALS
 
 if TYPE_CHECKING:
-    from nmt.decoding.engines.pytorch import PyTorchSearch
+    from nmt.decoding.engines.pytorch import PyTorchEngine
 
 _NEXT_WORD = re.compile(r"(\s*)(\w[\w'’-]*(?![\w'’-])|[^\w\s]+)(\W?)")
 _MOST_BRANCHES = 3  # per word wanted: some spell no word of their own
@@ -87,23 +87,23 @@ class Trace:
 
 
 class Translator:
-    """A search engine with tokenizers: lines in, lines out.
+    """An engine with tokenizers: lines in, lines out.
 
     seen: facts about training lines; if None, lines are split only if the model has too few
-    positions; open_pytorch: loads the same weights in PyTorch, for what `search` does not support,
-    or raises `UserError`; None if `search` is PyTorch; glossary: terms with prescribed
+    positions; open_pytorch: loads the same weights in PyTorch, for what `engine` does not support,
+    or raises `UserError`; None if `engine` is PyTorch; glossary: terms with prescribed
     translations; memory: earlier translations of whole lines, which are used again; address: how
     to address readers; target_words: of the training text, see `decoding.new_words_margin`
     """
 
     def __init__(
         self,
-        search: Search,
+        engine: Engine,
         tokenizers: Tokenizers,
         data: DataConfig,
         decoding: DecodingConfig,
         seen: TrainingLines | None = None,
-        open_pytorch: "Callable[[], PyTorchSearch] | None" = None,
+        open_pytorch: "Callable[[], PyTorchEngine] | None" = None,
         glossary: Glossary | None = None,
         memory: Memory | None = None,
         address: Address | None = None,
@@ -112,14 +112,12 @@ class Translator:
         self.tokenizers, self.data = tokenizers, data
         self.glossary, self._memory, self._address = glossary, memory, address
         self._open_pytorch, self._target_words = open_pytorch, target_words
-        room = search.max_length - 1  # <eos>
+        room = engine.max_length - 1  # <eos>
         self._seen = seen or TrainingLines(room, False)
-        prefix = address_prefix(data, address)
-        self._segments = Segmenter(
-            tokenizers, data, self._seen, room, glossary, prefix, target_words
-        )
+        tag = address_tag(data, address)
+        self._segments = Segmenter(tokenizers, data, self._seen, room, glossary, tag, target_words)
         self.segment_search = SegmentSearch(
-            search, open_pytorch, self._segments, tokenizers, data, decoding, address, target_words
+            engine, open_pytorch, self._segments, tokenizers, data, decoding, address, target_words
         )
 
     @property
@@ -132,16 +130,16 @@ class Translator:
         self.segment_search.decoding = decoding
 
     @property
-    def search(self) -> Search:
+    def engine(self) -> Engine:
         """The engine that searches first."""
         return self.segment_search.engine
 
     @property
-    def pytorch(self) -> "PyTorchSearch":
+    def pytorch(self) -> "PyTorchEngine":
         """The PyTorch engine with the same weights, loaded on first use."""
         return self.segment_search.pytorch
 
-    def adapted(
+    def customized(
         self, glossary: Glossary | None = None, address: Address | None = None
     ) -> "Translator":
         """Return a translator with the same model; None: the glossary or address of this one.
@@ -149,7 +147,7 @@ class Translator:
         Raises `UserError` if the model did not learn forms of address.
         """
         return Translator(
-            self.search,
+            self.engine,
             self.tokenizers,
             self.data,
             self.decoding,
@@ -171,7 +169,7 @@ class Translator:
 
     def remembered(self, line: str) -> str | None:
         """Return the translation of a line from the translation memory, if it is there."""
-        return self._memory.find(split_prefix(self.data, line)[1]) if self._memory else None
+        return self._memory.find(split_tag(self.data, line)[1]) if self._memory else None
 
     def begin(self, sentences: Sequence[str], text: str) -> list[str]:
         """Return the beginning of the translation of each sentence, of a text that begins so."""
@@ -291,9 +289,9 @@ class Translator:
         sentences = self.split(line).sentences
         return [segment for sentence in sentences for segment in self._segments.segment(sentence)]
 
-    def unwritable(self, terms: Iterable[Term]) -> list[str]:
+    def out_of_vocabulary(self, terms: Iterable[Term]) -> list[str]:
         """Return what the model cannot write of the terms' translations: characters or words."""
-        return self._segments.unwritable(terms)
+        return self._segments.out_of_vocabulary(terms)
 
     def trace(self, line: str) -> list[Trace]:
         """Translate one line and keep the tokens: one trace per part, none for an empty line.

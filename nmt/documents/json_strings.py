@@ -20,9 +20,10 @@ _PLACEHOLDER = re.compile(
 )
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _CHOICE = re.compile(r"\{\s*\w+\s*,\s*(?:plural|select|selectordinal)\s*,")
-# An address, a path, an identifier, a color, a date: no text.
+# An address, a path, an identifier, a color, a date, a time zone: no text.
 _CODE = re.compile(
     r"[#./@$]\S+|\w+_\w*|[a-z]+[A-Z]\w*|\S*[\w/)](?:[.\\:#@=]+|/{2,})[\w/(]\S*|(?:[\w.-]+/){2,}\S*"
+    r"|(?:Africa|America|Antarctica|Asia|Atlantic|Australia|Europe|Indian|Pacific)/[A-Z]\w+"
 )
 _LONGEST_CODE = 500
 # A word with signs of programs: a selector, a call, a part of a regular expression, an operator.

@@ -9,7 +9,7 @@ import numpy as np
 
 from nmt.config.data import DataConfig
 from nmt.corpus.text.sentences import SplitText
-from nmt.corpus.text.tags import split_prefix
+from nmt.corpus.text.tags import split_tag
 from nmt.documents.formatting import (
     Formatted,
     Links,
@@ -53,7 +53,7 @@ class DividedText:
     def __init__(self, formatted: Formatted, cut: SplitText, data: DataConfig):
         self.formatted = formatted
         # Every sentence begins with the text's tag, if it has one.
-        self._tag = len(split_prefix(data, formatted.text)[0])
+        self._tag = len(split_tag(data, formatted.text)[0])
         self._all = sentences_of(formatted, cut, self._tag)
         self.sentences = [each for each in self._all if has_letters(each.text)]
 

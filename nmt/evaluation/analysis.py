@@ -11,7 +11,7 @@ from nmt.config.data import DataConfig
 from nmt.corpus.prepared import Example
 from nmt.corpus.preparing.statistics import FREQUENT, TrainingStatistics
 from nmt.corpus.text.cleaning import Cleaner
-from nmt.corpus.text.tags import show_tag, split_prefix
+from nmt.corpus.text.tags import show_tag, split_tag
 from nmt.decoding.translator import Translation
 from nmt.evaluation.metrics import corpus_bleu
 
@@ -122,7 +122,7 @@ def analyse(
     tidy, target = Cleaner(data).tidy, Cleaner(data).target
     rare = [seen.has_rare_word(tidy(e.source), tidy(e.reference)) for e in examples]
     lengths = [
-        bisect_left(_LONGEST, len(split_prefix(data, example.source)[1].split()))
+        bisect_left(_LONGEST, len(split_tag(data, example.source)[1].split()))
         for example in examples
     ]
     chrf = CHRF(lowercase=lowercase)
@@ -141,7 +141,7 @@ def analyse(
         by_length=group(lengths, _length_names()),
         by_rare_words=group([int(not is_rare) for is_rare in rare], ("some", "none")),
         training_targets=sum(seen.is_target(target(t.text)) for t in translations),
-        empty=sum(not t.text for e, t in pairs if split_prefix(data, e.source)[1].strip()),
+        empty=sum(not t.text for e, t in pairs if split_tag(data, e.source)[1].strip()),
         truncated=sum(not t.complete for t in translations),
         repeating=sum(not _repeated(t.text) <= _repeated(e.reference) for e, t in pairs),
         worst=sorted(scored, key=lambda sentence: sentence.chrf)[:_WORST],

@@ -108,7 +108,7 @@ def evaluate(
             )
     with elapsed("scoring"):
         return EvaluationReport(
-            translator.search.engine,
+            translator.engine.name,
             texts,
             score(range(len(examples))),
             score(new) if 0 < len(new) < len(examples) else None,
@@ -136,14 +136,14 @@ def translate_sources(translator: Translator, sources: Sequence[str]) -> list[Tr
     return [best for best, *_ in in_bursts(found, "translating", len(sources))]
 
 
-def read_pairs(source: Path | str, reference: Path | str, prefix: str = "") -> list[Example]:
-    """Read the pairs to score from two parallel files; prefix: put before each source."""
+def read_pairs(source: Path | str, reference: Path | str, tag: str = "") -> list[Example]:
+    """Read the pairs to score from two parallel files; tag: put before each source."""
     pairs = list(read_parallel(Path(source), Path(reference)))
     if not pairs:
         raise UserError(f"{source} and {reference} are empty; check the files")
     for path, texts in zip((source, reference), zip(*pairs, strict=True), strict=True):
         _require_one_column(path, texts)
-    return [Example(prefix + s, r, False) for s, r in pairs]
+    return [Example(tag + s, r, False) for s, r in pairs]
 
 
 def read_references(paths: Sequence[Path], source: Path, count: int) -> list[list[str]]:

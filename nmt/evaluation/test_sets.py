@@ -13,7 +13,7 @@ from typing import Any
 from sacrebleu.dataset import DATASETS
 
 from nmt.config.languages import two_letters
-from nmt.errors import UserError, is_full_disk, one_line, unwritable, writing
+from nmt.errors import UserError, is_full_disk, one_line, write_error, writing
 from nmt.files.locks import locked
 from nmt.progress import elapsed
 
@@ -43,7 +43,7 @@ def read_test_set(name: str, languages: tuple[str, str]) -> tuple[list[str], lis
             if interrupted:
                 raise
             if isinstance(error, Exception) and is_full_disk(error):
-                raise unwritable(Path(found._outdir), error) from None
+                raise write_error(Path(found._outdir), error) from None
             what = "checksum mismatch" if mismatch else one_line(error)[:200]
             raise UserError(
                 f"test set {name}: cannot be downloaded from {found.data[0]} ({what}); check your "

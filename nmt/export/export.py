@@ -38,7 +38,7 @@ _PROGRAM = (
     *(
         f"corpus/text/{name}.py"
         for name in (
-            *("abbreviations", "division", "mnemonics", "normalization", "parts"),
+            *("abbreviations", "division", "emphasis", "mnemonics", "normalization", "parts"),
             *("placeholders", "punctuation", "surroundings", "target_words"),
         )
     ),

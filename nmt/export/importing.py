@@ -30,7 +30,7 @@ from nmt.corpus.preparing.manifest import write_manifest
 from nmt.corpus.preparing.report import Lengths, PreparationReport
 from nmt.corpus.preparing.statistics import write_statistics
 from nmt.corpus.tokenizers.registry import vocabulary_files
-from nmt.errors import UserError, one_line, unwritable
+from nmt.errors import UserError, one_line, write_error
 from nmt.export.marian import DECODER, read_marian
 from nmt.export.published import (
     KINDS,
@@ -122,7 +122,7 @@ def import_run(folder: Path, run: Path, address: str | None = None) -> RunFolder
             _write(original, folder, partial, address or folder.resolve().name)
             partial.path.rename(run)
     except OSError as error:
-        raise unwritable(run, error) from None
+        raise write_error(run, error) from None
     return RunFolder(run)
 
 

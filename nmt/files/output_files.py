@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from nmt.errors import UserError, is_full_disk, one_line, unwritable, writing
+from nmt.errors import UserError, is_full_disk, one_line, write_error, writing
 
 _A_DAY = 24 * 60 * 60.0  # seconds
 
@@ -82,5 +82,5 @@ def temporary_folder() -> Iterator[Path]:
             yield folder
         except OSError as error:
             if is_full_disk(error):
-                raise UserError(f"{unwritable(folder, error)}: {remedy}") from None
+                raise UserError(f"{write_error(folder, error)}: {remedy}") from None
             raise

@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 from nmt.config.choices import Weights
 from nmt.corpus.sources.download import cache_folder
-from nmt.errors import UserError, is_full_disk, missing_extra, one_line, unwritable, writing
+from nmt.errors import UserError, is_full_disk, missing_extra, one_line, write_error, writing
 from nmt.files.locks import locked
 from nmt.runs.folder import CARD, HUB, LICENCE
 
@@ -100,7 +100,7 @@ def _download(address: str, files: list[str]) -> Path:
         raise
     except Exception as error:  # the possible exceptions have no common base class
         if is_full_disk(error):
-            raise unwritable(cache, error) from None
+            raise write_error(cache, error) from None
         raise UserError(
             f"{address}: cannot be downloaded: {one_line(error)[:300]}; check the name and your "
             "network; for a private run, log in with hf auth login"

@@ -41,20 +41,25 @@ class Selection:
     none.
     """
     stale: NonNegativeInt = 0
-    """Number of validations since the best one or since that minimum, whichever is later."""
+    """Number of validations since the best one, the highest score or that minimum, whichever is
+    latest.
+    """
 
     def add(self, update: int, loss: float, score: float | None, pairs: int = 0) -> None:
         """Add a validation; score: BLEU or chrF, None if the loss decides; pairs: for `noise`."""
         is_best = self.best is None or self._is_better(loss, score, noise(pairs))
         former = self.best_loss if self.lowest_loss is None else self.lowest_loss
         is_minimum = self.best is None or loss < _CLEARLY * former
+        # With few training pairs, BLEU may keep rising, by less than its noise, after the loss has
+        # begun to rise as well.
+        is_highest = score is not None and score > max(self.highest, _LEAST_BLEU)
         if is_minimum:
             self.lowest_loss = loss
         if is_best:
             self.best = -loss if score is None else score
             self.best_loss, self.best_update = loss, update
         self.highest = max(self.highest, score or 0.0)
-        self.stale = 0 if is_best or is_minimum else self.stale + 1
+        self.stale = 0 if is_best or is_minimum or is_highest else self.stale + 1
 
     def _is_better(self, loss: float, score: float | None, margin: float) -> bool:
         assert self.best is not None

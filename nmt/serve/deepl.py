@@ -186,7 +186,7 @@ async def translate(service: Service, request: Request, body: TextBody) -> TextR
             continue
         run = service.run_between(source, target)
         address = _address(body.formality, run)
-        run = await service.adapted(run, glossary.entries if glossary else None, address)
+        run = await service.customized(run, glossary.entries if glossary else None, address)
         rows = [i for i, each in enumerate(sources) if each == source]
         own = [texts[i] for i in rows]
         if body.tag_handling == "html":
@@ -227,7 +227,7 @@ async def upload_document(service: Service, request: Request, body: DocumentBody
     if given != AUTO or source != target:
         run = service.run_between(source, target)
         address = _address(body.formality, run)
-        run = await service.adapted(run, glossary.entries if glossary else None, address)
+        run = await service.customized(run, glossary.entries if glossary else None, address)
         content = await service.translator.translate_document(run, name, content)
     secret = service.downloads.add(name, content)
     return {"document_id": secret, "document_key": secret}

@@ -40,7 +40,7 @@ def _to_number(value: object) -> object:
     return 0 if value in ("", None) else value
 
 
-class TranslateBody(_Body):
+class LibreTranslateBody(_Body):
     """A translation request."""
 
     q: Texts = Field(description="one text or a list")
@@ -140,7 +140,7 @@ class TranslatedFile(TypedDict):
     missing_terms: NotRequired[list[str]]
 
 
-async def translate(service: Service, request: Request, body: TranslateBody) -> Translated:
+async def translate(service: Service, request: Request, body: LibreTranslateBody) -> Translated:
     """Translate one text or a list; text that is already in the target language stays as it is."""
     texts = [body.q] if isinstance(body.q, str) else body.q
     service.translator.require_length(texts)
@@ -264,7 +264,7 @@ async def translate_file(service: Service, request: Request, body: FileBody) -> 
         translated = content
     else:
         run = service.run_between(source, body.target)
-        run = await service.adapted(run, body.glossary, body.address)
+        run = await service.customized(run, body.glossary, body.address)
         translator = service.translator.noting(missing)
         translated = await translator.translate_document(run, name, content)
     stem, _, ending = name.rpartition(".")
@@ -293,7 +293,7 @@ async def download_file(service: Service, request: Request, body: None) -> Respo
 
 
 OPERATIONS = (
-    Operation("POST", "/translate", "Translate text", translate, Translated, TranslateBody,
+    Operation("POST", "/translate", "Translate text", translate, Translated, LibreTranslateBody,
               example={"q": "Where is the station?", "source": "en", "target": "de"}),
     Operation("POST", "/detect", "Detect a language", detect, list[Detection], DetectBody,
               example={"q": "Where is the station?"}),

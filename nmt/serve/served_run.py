@@ -30,7 +30,7 @@ class ServedRun:
         data = self.folder.config.data
         self.source, self.target = data.languages
 
-    def adapted(self, glossary: str | None, address: Address | None) -> "ServedRun":
+    def customized(self, glossary: str | None, address: Address | None) -> "ServedRun":
         """Return the run with a glossary, a text with tabs, and a form of address.
 
         Raises `UserError` if the glossary is faulty, or the model did not learn forms of address.
@@ -39,7 +39,7 @@ class ServedRun:
 
         languages = (self.source, self.target)
         terms = None if glossary is None else parse_glossary(glossary, languages)
-        return replace(self, translator=self.translator.adapted(terms, address))
+        return replace(self, translator=self.translator.customized(terms, address))
 
     def translate(self, lines: Sequence[str], n: int) -> "list[list[Translation]]":
         """Return up to `n` translations of each line, best first, without duplicates."""

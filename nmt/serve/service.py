@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
-_ADAPTED = 16  # runs with a glossary or address that are kept
+_CUSTOMIZED = 16  # runs with a glossary or address that are kept
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Service:
         self.access = access or Access()
         self.runs_folder = runs_folder
         self.batcher: Batcher[Translation] = Batcher(
-            self.limits.waiting, max(run.translator.search.workers for run in runs)
+            self.limits.waiting, max(run.translator.engine.workers for run in runs)
         )
         self.translator = TextTranslator(self.batcher, self.limits)
         self.rates = RateLimiter(self.limits.per_minute)
@@ -73,7 +73,7 @@ class Service:
         self._keys = [_digest(key) for key in self.access.keys]
         self._detector: Detector | None = None
         # Requests with the same glossary and address share a run, and thus batches.
-        self._adapted = lru_cache(_ADAPTED)(ServedRun.adapted)
+        self._customized = lru_cache(_CUSTOMIZED)(ServedRun.customized)
 
     async def detector(self) -> Detector:
         """Return the language detector, which reads the runs' sentences on first use."""
@@ -99,7 +99,7 @@ class Service:
         if not sum(hmac.compare_digest(given, known) for known in self._keys):
             raise ApiError(403, "Invalid API key")
 
-    async def adapted(
+    async def customized(
         self, run: ServedRun, glossary: str | None, address: Address | None
     ) -> ServedRun:
         """Return a run that follows a glossary, a text with tabs, and addresses readers like this.
@@ -109,7 +109,7 @@ class Service:
         if glossary is None and address is None:
             return run
         with refusing():
-            return await self.in_thread(self._adapted, run, glossary, address)
+            return await self.in_thread(self._customized, run, glossary, address)
 
     async def in_thread(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a function outside the event loop: it reads files, or computes without the model."""

@@ -52,7 +52,7 @@ class _RunBody(_Body):
     )
 
 
-class InspectBody(_RunBody):
+class TranslateBody(_RunBody):
     """The text to translate, and what to return about it."""
 
     text: Texts = Field(description="one text or a list")
@@ -162,7 +162,7 @@ class Text(TypedDict):
     sentences: list[Sentence]
 
 
-class Inspected(TypedDict):
+class TranslateResponse(TypedDict):
     """Translations, with the run and engine that produced them."""
 
     run: str
@@ -187,11 +187,11 @@ class Alternatives(TypedDict):
 
 
 async def translate(
-    service: Service, request: Request, body: InspectBody
-) -> Inspected | AsyncIterator[bytes]:
+    service: Service, request: Request, body: TranslateBody
+) -> TranslateResponse | AsyncIterator[bytes]:
     """Translate, with scores, tokens, attention and beam as requested; or yield lines of JSON."""
     run = _choose_run(service, body)
-    run = await service.adapted(run, body.glossary, body.address)
+    run = await service.customized(run, body.glossary, body.address)
     texts = [body.text] if isinstance(body.text, str) else body.text
     cuts = await service.translator.split(run, texts)
     sentences = [sentence for each in cuts for sentence in each.sentences]
@@ -232,7 +232,7 @@ async def _begun(
 
 async def alternatives(service: Service, request: Request, body: AlternativesBody) -> Alternatives:
     """Return the words with which a translation may continue."""
-    run = await service.adapted(_choose_run(service, body), body.glossary, body.address)
+    run = await service.customized(_choose_run(service, body), body.glossary, body.address)
     service.translator.require_length([body.text])
     found = await _in_worker(service, partial(run.next_words, body.text, body.prefix, body.n_best))
     return {"run": run.name, "words": [{"word": x, "prefix": y} for x, y in found.items()]}
@@ -256,7 +256,7 @@ def _choose_run(service: Service, body: _RunBody) -> "ServedRun":
 async def _describe_all(
     service: Service,
     run: "ServedRun",
-    body: InspectBody,
+    body: TranslateBody,
     sentences: list[str],
     gaps: list[str],
     found: "AsyncIterator[list[Translation]]",
@@ -338,7 +338,7 @@ async def compare_runs(service: Service, request: Request, body: CompareBody) ->
 
 OPERATIONS: tuple[Operation, ...] = (
     Operation("POST", "/v1/translate", "Translate, with scores, tokens, attention and beam",
-              translate, Inspected, InspectBody, streams=True,
+              translate, TranslateResponse, TranslateBody, streams=True,
               example={"text": "Where is the station?", "n_best": 3}),
     Operation("POST", "/v1/alternatives", "Words with which a translation may continue",
               alternatives, Alternatives, AlternativesBody,

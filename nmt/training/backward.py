@@ -42,14 +42,15 @@ class DropoutSeed:
         return torch.Generator().manual_seed(int(sequence.generate_state(1, np.uint64)[0]))
 
 
-def backward(loss: nn.Module, batch: Batch, divisor: Tensor | float) -> tuple[Tensor, Tensor]:
+def backward(loss: nn.Module, batch: Batch, divisor: Tensor | float) -> Tensor:
     """Add the gradient of the batch's loss, divided by `divisor`, to the parameters' gradients.
 
-    loss: a `BatchLoss` → what it returns
+    loss: a `BatchLoss` → the sums to report, which it returns second
     """
+    reported: Tensor
     total, reported = loss(batch)
     (total / divisor).backward()
-    return total.detach(), reported
+    return reported
 
 
 def replays(settings: TrainingConfig, worker: Worker) -> bool:
@@ -80,7 +81,7 @@ class ReplayedBackward:
         self._replayed = ReplayedByShape(self._add_gradients)
 
     def __call__(self, batch: Batch, divisor: Tensor | float) -> Tensor:
-        """Add the gradient and return what `backward` returns second."""
+        """Add the gradient and return what `backward` does."""
         if not self._gradients:  # not earlier: restoring a checkpoint may replace the parameters
             self._gradients = [torch.zeros_like(p) for p in self._parameters]
             for parameter, gradient in zip(self._parameters, self._gradients, strict=True):
@@ -105,7 +106,7 @@ class ReplayedBackward:
 
 def backward_in_shards(
     loss: BatchLoss, batch: Batch, divisor: Tensor | float, seed: DropoutSeed
-) -> tuple[Tensor, Tensor]:
+) -> Tensor:
     """Do what `backward` does, on all threads that PyTorch may use on the CPU.
 
     A large batch takes several rounds; in each round, every thread processes one shard.
@@ -118,14 +119,13 @@ def backward_in_shards(
     tokens = min(_MOST_TOKENS, max(_LEAST_TOKENS, _MOST_ACTIVATIONS // activations))
     rounds = min(math.ceil(padded / (at_once * tokens)), len(batch) // at_once)
     count = rounds * at_once
-    sums = []
+    reported = []
     for first in range(0, count, at_once):
         numbers = range(first, first + at_once)
         shards = [batch.shard(number, count) for number in numbers]
         generators = [seed.generator(number) for number in numbers]
-        sums.append(_backward_in_parallel(loss, shards, divisor, generators))
-    losses, reported = zip(*sums, strict=True)
-    return torch.stack(losses).sum(), torch.stack(reported).sum(0)
+        reported.append(_backward_in_parallel(loss, shards, divisor, generators))
+    return torch.stack(reported).sum(0)
 
 
 def _backward_in_parallel(
@@ -133,7 +133,7 @@ def _backward_in_parallel(
     shards: Sequence[Batch],
     divisor: Tensor | float,
     generators: Sequence[torch.Generator],
-) -> tuple[Tensor, Tensor]:
+) -> Tensor:
     """Do what `backward` does for several shards, each on a thread.
 
     generators: random numbers of each shard, so that the result does not depend on the order of
@@ -141,19 +141,18 @@ def _backward_in_parallel(
     """
     parameters = [p for p in loss.parameters() if p.requires_grad]
 
-    def work(number: int) -> tuple[tuple[Tensor, ...], Tensor, Tensor]:
+    def work(number: int) -> tuple[tuple[Tensor, ...], Tensor]:
         with drawing_from(generators[number]):
             total, reported = loss(shards[number])
             gradients = torch.autograd.grad(total / divisor, parameters)
-            return gradients, total.detach(), reported
+            return gradients, reported
 
     found = parallel_map(work, range(len(shards)))
     with small_operations():
-        for gradients, _, _ in found:  # in this order, because floating-point sums depend on it
+        for gradients, _ in found:  # in this order, because floating-point sums depend on it
             for parameter, gradient in zip(parameters, gradients, strict=True):
                 if parameter.grad is None:
                     parameter.grad = gradient
                 else:
                     parameter.grad += gradient
-    _, totals, reported = zip(*found, strict=True)
-    return torch.stack(totals).sum(), torch.stack(reported).sum(0)
+    return torch.stack([reported for _, reported in found]).sum(0)

@@ -19,7 +19,7 @@ from nmt.model.transformer import Transformer
 from nmt.runs.folder import RunFolder
 from nmt.runs.selection import Selection
 from nmt.training.distributed import Worker
-from nmt.training.optimizers import LossScale, WeightAverage, restore_moments
+from nmt.training.optimizers import LossScaler, WeightAverage, restore_moments
 from nmt.training.resuming import require_saved_settings
 from nmt.training.sharding import shard_like, unshard
 
@@ -57,7 +57,7 @@ def save_checkpoint(
     run: RunFolder,
     model: Transformer,
     optimizer: torch.optim.Optimizer,
-    loss_scale: LossScale,
+    loss_scaler: LossScaler,
     average: WeightAverage | None,
     progress: Progress,
     settings: dict[str, Any],
@@ -81,7 +81,7 @@ def save_checkpoint(
     state = {
         "format": FORMAT,
         **tensors,
-        "loss scale": loss_scale.saved(),
+        "loss scale": loss_scaler.saved(),
         "progress": asdict(progress),
         "settings": settings,
         "of each process": own,
@@ -100,7 +100,7 @@ def load_checkpoint(
     run: RunFolder,
     model: Transformer,
     optimizer: torch.optim.Optimizer,
-    loss_scale: LossScale,
+    loss_scaler: LossScaler,
     average: WeightAverage | None,
     settings: dict[str, Any],
     worker: Worker,
@@ -111,7 +111,7 @@ def load_checkpoint(
     ones, or if the number of processes does, because each process has its own random state.
     """
     current, previous = run.checkpoint, run.previous_checkpoint
-    restored = model, optimizer, loss_scale, average, settings, worker
+    restored = model, optimizer, loss_scaler, average, settings, worker
     try:
         return _load(current, *restored)
     except _DamagedError as error:
@@ -144,7 +144,7 @@ def _load(
     path: Path,
     model: Transformer,
     optimizer: torch.optim.Optimizer,
-    loss_scale: LossScale,
+    loss_scaler: LossScaler,
     average: WeightAverage | None,
     settings: dict[str, Any],
     worker: Worker,
@@ -168,7 +168,7 @@ def _load(
         parts = model.state_dict()
         model.load_state_dict({n: shard_like(x, parts.get(n)) for n, x in state["model"].items()})
         restore_moments(optimizer, state["optimizer"]["state"])
-        loss_scale.restore(state["loss scale"])
+        loss_scaler.restore(state["loss scale"])
         if average is not None:
             average.load(state["average"])
         sums, generators = own[worker.rank]

@@ -7,7 +7,7 @@ from typing import Any
 
 from nmt.config.data import DataConfig
 from nmt.config.training import TrainingConfig
-from nmt.corpus.text.tags import split_prefix
+from nmt.corpus.text.tags import split_tag
 from nmt.echo import echo
 from nmt.progress import Bar
 from nmt.runs.folder import Validation, score_of
@@ -53,15 +53,15 @@ class _Bar(Bar):
 class ProgressBar:
     """Shows the updates done and left, the loss and the speed."""
 
-    def __init__(self, settings: TrainingConfig, progress: Progress, last_update: int):
-        self._settings, self._last_update = settings, last_update
+    def __init__(self, settings: TrainingConfig, progress: Progress, final_update: int):
+        self._settings, self._final_update = settings, final_update
         self._begin_minutes = self._reported = progress.minutes
         self._other_minutes = 0.0  # of validations and checkpoints
         self._points = deque([self._point(progress)])
         self._time_is_told = False
         done, label = self._done(progress)
         self._bar = _Bar(
-            total=1 if settings.max_minutes else last_update,
+            total=1 if settings.max_minutes else final_update,
             initial=done,
             label=label,
             desc="training",
@@ -81,11 +81,11 @@ class ProgressBar:
     ) -> None:
         self._bar.close()
 
-    def expect(self, last_update: int) -> None:
+    def expect(self, final_update: int) -> None:
         """Change the estimated number of the last update, which each epoch may revise a little."""
-        self._last_update = last_update
+        self._final_update = final_update
         if not self._settings.max_minutes:
-            self._bar.total = last_update
+            self._bar.total = final_update
 
     def advance(self, progress: Progress) -> None:
         """Count an update."""
@@ -103,10 +103,10 @@ class ProgressBar:
         limit, updates = self._settings.max_minutes, progress.updates
         if not limit:
             return updates, ""
-        time, work = min(1, progress.minutes / limit), updates / max(1, self._last_update)
+        time, work = min(1, progress.minutes / limit), updates / max(1, self._final_update)
         if work <= time:
             return time, f"{min(limit, progress.minutes):.1f}/{limit:g} min"
-        return work, f"{updates:,}/{self._last_update:,} updates, {progress.minutes:.1f} min"
+        return work, f"{updates:,}/{self._final_update:,} updates, {progress.minutes:.1f} min"
 
     def exclude(self, minutes: float) -> None:
         """Leave out time that was spent on validations or checkpoints from the speed."""
@@ -130,7 +130,7 @@ class ProgressBar:
         elapsed = progress.minutes - self._begin_minutes
         others = elapsed / max(elapsed - self._other_minutes, 1e-9)  # factor for their time
         left = (
-            others * (self._last_update - progress.updates) / max(self._speeds(progress)[0], 1e-9)
+            others * (self._final_update - progress.updates) / max(self._speeds(progress)[0], 1e-9)
         )
         if self._settings.max_minutes:
             left = min(left, self._settings.max_minutes - progress.minutes)
@@ -164,4 +164,4 @@ def show_validation(line: Validation, best: bool, data: DataConfig) -> None:
         f"accuracy {line['accuracy']:.1%}, {score_of(line)}{' (best)' if best else ''}"
     )
     for sample in line["samples"]:
-        echo(f"  {split_prefix(data, sample['source'])[1]}  →  {sample['translation']}")
+        echo(f"  {split_tag(data, sample['source'])[1]}  →  {sample['translation']}")

@@ -20,7 +20,7 @@ import torch
 
 from nmt.config.config import Config
 from nmt.corpus.preparing.prepare import prepare
-from nmt.decoding.engines.pytorch import PyTorchSearch
+from nmt.decoding.engines.pytorch import PyTorchEngine
 from nmt.decoding.translator import Translator
 from nmt.device import choose_device
 from nmt.model.transformer import count_parameters
@@ -129,8 +129,8 @@ def dry_run(config: Config, device: torch.device | None = None) -> DryRun:
             with state.averaged_weights():
                 trainer.validator.measure(state.model)
     example = prepared.examples("validation")[0]
-    search = PyTorchSearch([state.model])
-    translator = Translator(search, prepared.tokenizers, config.data, config.decoding)
+    engine = PyTorchEngine([state.model])
+    translator = Translator(engine, prepared.tokenizers, config.data, config.decoding)
     decode_seconds = _seconds(lambda: translator.translate([example.source]))
     slow, fast = min(speeds), max(speeds)
     fewest, most = _estimate(trainer, labels, slow), _estimate(trainer, labels, fast)
@@ -228,7 +228,7 @@ def _estimate(trainer: Trainer, labels: int, tokens_per_second: float) -> tuple[
 
     labels: number of labels in an epoch
     """
-    settings, updates = trainer.settings, trainer.last_update
+    settings, updates = trainer.settings, trainer.final_update
     tokens_an_update = labels / trainer.updates_in_epoch
     updates_a_minute = 60 * tokens_per_second / tokens_an_update
     minutes = updates / updates_a_minute

@@ -11,7 +11,7 @@ def updates_per_epoch(settings: TrainingConfig, batches: int) -> int:
     return math.ceil(batches / settings.accumulate)
 
 
-def last_update(
+def final_update(
     settings: TrainingConfig, batches_in_epoch: int, progress: Progress | None = None
 ) -> int:
     """Return the number of the last update that `epochs` and `max_updates` allow.

@@ -32,7 +32,7 @@ from nmt.training.distributed import Worker
 from nmt.training.interruption import Interruption, catching_signals
 from nmt.training.limits import (
     checkpoint_is_due,
-    last_update,
+    final_update,
     reached_limit,
     updates_per_epoch,
     validation_is_due,
@@ -93,9 +93,9 @@ class Trainer:
         return self.state.progress
 
     @property
-    def last_update(self) -> int:
+    def final_update(self) -> int:
         """The number of the last update, an estimate until the last epoch."""
-        return self.state.last_update
+        return self.state.final_update
 
     @property
     def updates_in_epoch(self) -> int:
@@ -145,13 +145,13 @@ class Trainer:
         return True
 
     def _train_until_stopped(self, updates: Iterator[list[Batch]]) -> None:
-        with ProgressBar(self.settings, self.progress, self.last_update) as bar:
+        with ProgressBar(self.settings, self.progress, self.final_update) as bar:
             # Checked before each update: a resumed run may already be at its limit.
             while not (self._interrupted or self._limit()):
                 batches = next(updates, None)
                 if batches is None:
                     return
-                bar.expect(self.last_update)
+                bar.expect(self.final_update)
                 loss = self.state.update(batches)
                 self._tick()
                 bar.advance(self.progress)
@@ -173,7 +173,7 @@ class Trainer:
     def _report(self, loss: Tensor, bar: ProgressBar) -> None:
         """Read the loss, which synchronizes a GPU; show it, and log it every few updates."""
         [value] = self.worker.sum(loss.item())
-        if not math.isfinite(value) and self.state.loss_scale.skips_overflow:
+        if not math.isfinite(value) and self.state.loss_scaler.skips_overflow:
             return
         self.state.require_finite(value)
         bar.report(self.progress, self._epoch, value)
@@ -199,7 +199,7 @@ class Trainer:
 
     def _begin_epoch(self, epoch: Epoch) -> None:
         self.batches_in_epoch = len(epoch.order)
-        self.state.last_update = last_update(self.settings, self.batches_in_epoch, self.progress)
+        self.state.final_update = final_update(self.settings, self.batches_in_epoch, self.progress)
 
     def _prefetched(self, items: Iterator[T], count: int) -> Iterator[T]:
         """Prefetch items in a thread when training on a GPU; a CPU has no time to spare."""
@@ -225,7 +225,7 @@ class Trainer:
         several = f" with {self.worker.size} processes" if self.worker.size > 1 else ""
         echo(
             f"{self.folder.path}: {count_parameters(self.state.model):,} parameters, {pairs:,} "
-            f"pairs, up to {self.last_update:,} updates on {self.worker.device}{several}"
+            f"pairs, up to {self.final_update:,} updates on {self.worker.device}{several}"
         )
         if self.settings.target_bleu:
             echo(f"ends when validation reaches {self.settings.target_bleu:g} BLEU")
@@ -244,8 +244,8 @@ class Trainer:
                 f"{self.validator.too_long:,} validation pairs are longer than model.max_length, "
                 "so they count for BLEU only"
             )
-        if 1 < self.last_update <= self.settings.warmup_updates:
-            reached = learning_rate(self.settings, self.last_update, self.last_update)
+        if 1 < self.final_update <= self.settings.warmup_updates:
+            reached = learning_rate(self.settings, self.final_update, self.final_update)
             echo(
                 f"warm-up ({self.settings.warmup_updates:,} updates) takes up all of training: the "
                 f"learning rate reaches {reached:.2g} and never falls; lower "
@@ -269,7 +269,7 @@ class Trainer:
         self._save_best()
         best = self.progress.best_update == line["update"]
         show_validation(line, best, self.config.data)
-        if skipped := self.state.loss_scale.skipped:
+        if skipped := self.state.loss_scaler.skipped:
             echo(f"  {skipped:,} updates skipped so far due to float16 overflow")
 
     def _keep_validated(self, model: Transformer) -> None:

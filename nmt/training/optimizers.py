@@ -86,7 +86,7 @@ def restore_moments(optimizer: torch.optim.Optimizer, saved: dict[int, dict[str,
             moments[name] = moments[name].cpu()
 
 
-class LossScale:
+class LossScaler:
     """Loss scaling for float16; does nothing for other types.
 
     The loss is multiplied by a large factor and its gradients are divided by it (Micikevicius et
@@ -129,7 +129,7 @@ class LossScale:
         """Divide the gradients by the factor."""
         self._scaler.unscale_(optimizer)
 
-    def step(self, optimizer: torch.optim.Optimizer) -> Tensor | None:
+    def step_optimizer(self, optimizer: torch.optim.Optimizer) -> Tensor | None:
         """Step the optimizer, unless unscaled gradients are infinite; adapt the factor.
 
         Returns whether the update was skipped, on the device; None without loss scaling.

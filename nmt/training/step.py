@@ -28,7 +28,7 @@ from nmt.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from nmt.training.distributed import Worker
 from nmt.training.fine_tuning import freeze, load_initial
 from nmt.training.loss import BatchLoss
-from nmt.training.optimizers import LossScale, WeightAverage, make_optimizer
+from nmt.training.optimizers import LossScaler, WeightAverage, make_optimizer
 from nmt.training.resuming import saved_settings
 from nmt.training.schedules import learning_rate
 from nmt.training.sharding import shard, unshard
@@ -41,7 +41,7 @@ class TrainingState:
 
     resume: whether `restore` follows, so that `training.initial_weights` need not be read
 
-    Set `last_update`, at which the cosine schedule reaches zero, before the first update.
+    Set `final_update`, at which the cosine schedule reaches zero, before the first update.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class TrainingState:
     ):
         self.settings, self.worker = config.training, worker
         self._saved_settings = saved_settings(config)
-        self.last_update = 1
+        self.final_update = 1
         if worker.device.type == "cpu":
             bound_kernels()
             keep_memory()
@@ -88,7 +88,7 @@ class TrainingState:
         )
         self.optimizer = make_optimizer(self.model, self.settings)
         dtype = product_dtype(worker.device, self.settings.precision)
-        self.loss_scale = LossScale(worker.device, dtype)
+        self.loss_scaler = LossScaler(worker.device, dtype)
         decay = self.settings.average_decay
         self.average = WeightAverage(self.model, decay) if decay else None
         self.progress = Progress()
@@ -120,7 +120,7 @@ class TrainingState:
             self.model.train()
         tokens = int(*self.worker.sum(sum(batch.tokens for batch in batches)))
         # DistributedDataParallel averages gradients over workers, but they should be summed.
-        divisor = self.loss_scale.divisor(tokens / self.worker.size)
+        divisor = self.loss_scaler.divisor(tokens / self.worker.size)
         sums = torch.zeros_like(self._sums)
         for number, batch in enumerate(batches, 1):
             with self.worker.averaging(self._loss_of, now=number == len(batches)):
@@ -129,12 +129,11 @@ class TrainingState:
         for group in self.optimizer.param_groups:
             group["lr"] = self.learning_rate
         with small_operations():
-            self.loss_scale.unscale(self.optimizer)
+            self.loss_scaler.unscale(self.optimizer)
             if self.settings.clip_norm:
                 nn.utils.clip_grad_norm_(self._parameters, self.settings.clip_norm)
-            skipped = self.loss_scale.step(
-                self.optimizer
-            )  # optimizer.step(), unless float16 overflows
+            # Steps the optimizer, unless float16 overflows.
+            skipped = self.loss_scaler.step_optimizer(self.optimizer)
             self.optimizer.zero_grad(set_to_none=self._replayed is None)
             if self.average:
                 self.average.update(self.progress.updates)
@@ -148,10 +147,10 @@ class TrainingState:
         """
         if self._by_threads:
             seed = DropoutSeed(self.settings.seed, self.progress.updates, number)
-            return backward_in_shards(self._batch_loss, batch, divisor, seed)[1]
+            return backward_in_shards(self._batch_loss, batch, divisor, seed)
         if self._replayed:
             return self._replayed(batch, divisor)
-        return backward(self._loss_of, batch, divisor)[1]
+        return backward(self._loss_of, batch, divisor)
 
     def _count(self, tokens: int, sums: Tensor, skipped: Tensor | None) -> None:
         """Add an update to the progress and to the sums behind `mean_loss` and `accuracy`."""
@@ -168,7 +167,7 @@ class TrainingState:
     @property
     def learning_rate(self) -> float:
         """The rate of the latest update."""
-        return learning_rate(self.settings, self.progress.updates, self.last_update)
+        return learning_rate(self.settings, self.progress.updates, self.final_update)
 
     def mean_loss(self) -> float:
         """Return the mean loss per token since `forget_loss`, with dropout, without smoothing.
@@ -223,13 +222,13 @@ class TrainingState:
 
     def _saved_parts(
         self,
-    ) -> tuple[Transformer, torch.optim.Optimizer, LossScale, WeightAverage | None]:
-        return self.model, self.optimizer, self.loss_scale, self.average
+    ) -> tuple[Transformer, torch.optim.Optimizer, LossScaler, WeightAverage | None]:
+        return self.model, self.optimizer, self.loss_scaler, self.average
 
     def require_finite_weights(self) -> None:
         """Raise `UserError` if training has diverged."""
         self.require_finite(unshard(sum(p.detach().sum() for p in self.model.parameters())))
-        if self.loss_scale.is_exhausted:
+        if self.loss_scaler.is_exhausted:
             raise self._diverged("gradients overflow float16 however small the loss is scaled")
 
     def require_finite(self, number: Tensor | float) -> float:

@@ -9,7 +9,7 @@ from typing_extensions import NotRequired, TypedDict
 from nmt.config.config import Config
 from nmt.config.languages import writes_no_spaces
 from nmt.corpus.prepared import PreparedData
-from nmt.decoding.engines.pytorch import PyTorchSearch
+from nmt.decoding.engines.pytorch import PyTorchEngine
 from nmt.decoding.segments import TrainingLines
 from nmt.decoding.translator import Translator
 from nmt.device import autocast
@@ -109,8 +109,8 @@ class Validator:
         # An untrained model's translations have any length: do not divide and repeat them.
         seen = replace(TrainingLines.of(self._prepared.report, greedy), growth=0.0)
         tokenizers = self._prepared.tokenizers
-        search = PyTorchSearch([model])
-        translator = Translator(search, tokenizers, self._config.data, greedy, seen)
+        engine = PyTorchEngine([model])
+        translator = Translator(engine, tokenizers, self._config.data, greedy, seen)
         size = self._worker.size
         share = self.examples[self._worker.rank :: size]
         found = translator.stream([example.source for example in share])

@@ -19,7 +19,7 @@ from preparing import prepare, write
 from nmt.config.decoding import DecodingConfig
 from nmt.config.model import ModelConfig
 from nmt.config.training import TrainingConfig
-from nmt.decoding.engines.pytorch import PyTorchSearch
+from nmt.decoding.engines.pytorch import PyTorchEngine
 from nmt.model.transformer import Transformer
 from nmt.reports.figures import picture
 from nmt.special_tokens import EOS, SPECIALS
@@ -69,11 +69,11 @@ def training(
 
 def decoding(beam_size: int) -> Callable[[], float]:
     """Return a function that measures sentences per second; all outputs have maximum length."""
-    search = PyTorchSearch([model_of()])
+    engine = PyTorchEngine([model_of()])
     settings = DecodingConfig(beam_size=beam_size, length_penalty=1.0)
     source = [[*ids, EOS] for ids in sentences(64, LENGTH, VOCABULARY)]
     limits = [LENGTH] * len(source)
-    return lambda: len(source) / seconds(lambda: search(source, limits, settings))
+    return lambda: len(source) / seconds(lambda: engine(source, limits, settings))
 
 
 def preparing(pairs: int) -> Callable[[], float]:

@@ -17,7 +17,7 @@ from torch.overrides import TorchFunctionMode
 from gpu_stages.setup import Findings, Setup, Skipped, train_quietly, with_fields
 from nmt.config.config import Config
 from nmt.config.yaml_files import dump_config
-from nmt.decoding.engines.pytorch import PyTorchSearch
+from nmt.decoding.engines.pytorch import PyTorchEngine
 from nmt.decoding.search.beam import beam_search
 from nmt.device import autocast, product_dtype
 from nmt.ops import graphs
@@ -123,7 +123,7 @@ def _errors(setup: Setup, config: Config) -> dict[str, float]:
         with torch.no_grad(), autocast(device, its_config.training.precision):
             logits = state.model.eval()(moved.source, moved.target_in)
         state.model.train()
-        divisor = state.loss_scale.divisor(tokens)
+        divisor = state.loss_scaler.divisor(tokens)
         sums = [state._forward_and_backward(each, n, divisor) for n, each in enumerate(batches)]
         loss = torch.stack(sums).sum(0)[0] / tokens
         scale = tokens / torch.as_tensor(divisor)
@@ -237,12 +237,12 @@ def decodes_as_the_cpu(setup: Setup) -> Findings:
     found: list[list[list[int]]] = []
     taken = {}
     for device in (setup.cpu, setup.device):
-        search = PyTorchSearch([model.to(device)])
+        engine = PyTorchEngine([model.to(device)])
         start = time.perf_counter()
         for beam_size in (1, 5):
             decoding = setup.own.decoding.model_copy(update={"beam_size": beam_size})
             limits = [12] * len(sources)
-            found.append([best.ids for [best] in search(sources, limits, decoding)])
+            found.append([best.ids for [best] in engine(sources, limits, decoding)])
         taken[device.type] = time.perf_counter() - start
     same = sum(a == b for a, b in zip(found[0] + found[1], found[2] + found[3], strict=True))
     assert same > 0.98 * 2 * len(sources), f"only {same} of {2 * len(sources)} are equal"

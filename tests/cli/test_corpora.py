@@ -18,7 +18,7 @@ from nmt.cli.options import TranslatorOptions
 from nmt.config.data import DataConfig
 from nmt.corpus.prepared import Example
 from nmt.corpus.sources.registry import list_corpora
-from nmt.corpus.text.tags import tag_prefix
+from nmt.corpus.text.tags import tag_of
 from nmt.decoding.translator import Translation
 from nmt.errors import UserError
 from nmt.evaluation.comet import CometScore
@@ -154,7 +154,7 @@ def test_an_unknown_tag_is_refused(trained_run: RunFolder, command: str) -> None
 class Echo:
     """A translator whose translations are the sources, and a metric that only looks at them."""
 
-    search = SimpleNamespace(engine="pytorch")
+    engine = SimpleNamespace(name="pytorch")
     data: DataConfig
 
     def __init__(self) -> None:
@@ -175,7 +175,7 @@ def pretend_run(*tags: str, **fields: str) -> SimpleNamespace:
     """Return a run of corpora with these tags; the first tag is in front of its test sentence."""
     corpora = [{"source": "sample", "tag": tag} for tag in tags]
     data = DataConfig.model_validate({"corpora": corpora} | fields)
-    test = [Example(tag_prefix(data, tags[0]) + "Anna sings.", "Anna singt.", False)]
+    test = [Example(tag_of(data, tags[0]) + "Anna sings.", "Anna singt.", False)]
     config = SimpleNamespace(data=data)
     return SimpleNamespace(config=config, data=Path("none"), examples=lambda split: test)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nmt.decoding.engines.pytorch import PyTorchSearch
+from nmt.decoding.engines.pytorch import PyTorchEngine
 from nmt.runs.folder import RunFolder
 
 from .command_line import PAIR, assert_refused, nmt, printed, text
@@ -21,7 +21,7 @@ def test_attention_of_a_long_sentence_is_refused_before_it_is_translated(
     trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     searched: list[object] = []
-    monkeypatch.setattr(PyTorchSearch, "__call__", lambda *arguments: searched.append(arguments))
+    monkeypatch.setattr(PyTorchEngine, "__call__", lambda *arguments: searched.append(arguments))
     command = ["plot", "attention", "Anna sings " * 30, "--run", trained_run.path]
     assert_refused(*command, message="give one sentence at a time")
     assert not searched

@@ -59,7 +59,7 @@ def test_exit_words_are_not_translated(end: str, prompt: Prompt) -> None:
     assert prompt(end, SENTENCE)[0] == ""
 
 
-def test_every_sentence_gets_the_prefix(run: RunFolder) -> None:
+def test_every_sentence_gets_the_tag(run: RunFolder) -> None:
     read: list[str] = []
 
     class Recorder:
@@ -76,14 +76,14 @@ def test_terms_that_could_not_be_placed_are_named(
 ) -> None:
     sampling = load_translator(run, device="cpu", overrides=["decoding.temperature=1e-3"])
     glossary = parse_glossary("Anna\tBen", ("en", "de"))
-    converse(sampling.adapted(glossary), run, None, lines=[SENTENCE])
+    converse(sampling.customized(glossary), run, None, lines=[SENTENCE])
     assert "could not place 1 of the glossary's terms: Anna → Ben" in caplog.text
 
 
 def test_beam_changes_the_search(
     translator: Translator, prompt: Prompt, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kind, asked = type(translator.search), []
+    kind, asked = type(translator.engine), []
     search = kind.__call__
 
     def recording(self: Any, sources: Any, limits: Any, decoding: Any, *rest: Any) -> Any:

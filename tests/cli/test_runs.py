@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from nmt.cli.app import app
 from nmt.config.yaml_files import dump_config, load_config, parse_config
-from nmt.corpus.text.tags import tag_prefix
+from nmt.corpus.text.tags import tag_of
 from nmt.errors import UserError
 from nmt.runs.folder import RunFolder
 
@@ -102,7 +102,7 @@ def test_show_names_all_corpora_and_the_tag_of_a_sentence(run: Path) -> None:
     changed = parse_config(config, "test")
     (run / "config.yaml").write_text(dump_config(changed), encoding="utf-8")
     [*_, last] = (run / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
-    source = tag_prefix(changed.data, "web") + "I see."
+    source = tag_of(changed.data, "web") + "I see."
     sample = {"source": source, "reference": "Ja.", "translation": "Ja."}
     tagged = json.dumps(json.loads(last) | {"samples": [sample]})
     (run / "metrics.jsonl").write_text(tagged + "\n", encoding="utf-8")

@@ -334,7 +334,9 @@ def test_a_glossary_prescribes_translations_and_tells_what_it_could_not_place(
 def test_why_a_term_could_not_be_placed_is_told(
     trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nmt.decoding.translator.Translator.unwritable", lambda self, terms: ["ę"])
+    monkeypatch.setattr(
+        "nmt.decoding.translator.Translator.out_of_vocabulary", lambda self, terms: ["ę"]
+    )
     Path("terms.tsv").write_text("Ben\tBęn\n", encoding="utf-8")
     arguments = ["translate", "--run", trained_run.path, "--glossary", "terms.tsv"]
     done = nmt(*arguments, "--set", "decoding.temperature=1e-3", "Ben swims often.")

@@ -17,7 +17,7 @@ from nmt.corpus.preparing.prepare import prepare
 from nmt.corpus.preparing.report import format_report
 from nmt.corpus.text.cleaning import Cleaner
 from nmt.corpus.text.form_of_address import address
-from nmt.corpus.text.tags import show_tag, split_prefix, tag_and_text, tag_prefix
+from nmt.corpus.text.tags import show_tag, split_tag, tag_name_and_text, tag_of
 from nmt.decoding.segments import Segmenter, TrainingLines
 from nmt.errors import UserError
 from nmt.special_tokens import TAGS
@@ -100,10 +100,10 @@ def test_splits_given_for_one_corpus_are_used_with_its_tag(
     make: Make, splits: dict[str, str], tmp_path: Path, tag: str | None
 ) -> None:
     prepared = prepare(make({}, {"tag": tag, **splits}, min_coverage=0), tmp_path / "out")
-    prefix = tag_prefix(prepared.data, tag)
+    source_tag = tag_of(prepared.data, tag)
     assert held_out(prepared) == [
-        (f"{prefix}validation tree", "Baum"),
-        (f"{prefix}test tree", "Baum"),
+        (f"{source_tag}validation tree", "Baum"),
+        (f"{source_tag}test tree", "Baum"),
     ]
     assert prepared.report["pairs"]["train"] == 300
 
@@ -213,7 +213,7 @@ def test_a_tag_is_a_token_in_front_of_the_source(make: Make, tmp_path: Path) -> 
         assert tagged == sorted(tagged, reverse=True)
         segmenter = Segmenter(prepared.tokenizers, prepared.data, TrainingLines(60, True), 60)
         number = tokenizer.encode(TAGS[0])[-1]
-        [segment] = segmenter.segment(tag_prefix(prepared.data, "news") + "I see the tree.")
+        [segment] = segmenter.segment(tag_of(prepared.data, "news") + "I see the tree.")
         assert number in segment.ids[:2]
         [plain] = segmenter.segment("I see the tree.")
         assert number not in plain.ids
@@ -238,7 +238,7 @@ def test_half_of_the_pairs_that_address_the_reader_say_how(make: Make, tmp_path:
     labelled = [pair for pair in pairs[:count] if pair[0][0] in TAGS]
     assert 0.2 < len(labelled) / len(addressing) < 0.8
     for source, target in labelled:
-        assert source.startswith(tag_prefix(prepared.data, address(target)))
+        assert source.startswith(tag_of(prepared.data, address(target)))
 
 
 def test_tagged_pairs_are_not_joined_and_others_as_often_as_without_tags(
@@ -264,22 +264,22 @@ def test_tagged_pairs_are_not_joined_and_others_as_often_as_without_tags(
 def test_held_out_pairs_keep_their_tag(make: Make, tmp_path: Path) -> None:
     prepared = prepare(make({"tag": "news"}, {}), tmp_path / "out")
     found = held_out(prepared)
-    prefix = tag_prefix(prepared.data, "news")
-    assert {(s.removeprefix(prefix), t) for s, t in found} <= set(PAIRS)
+    source_tag = tag_of(prepared.data, "news")
+    assert {(s.removeprefix(source_tag), t) for s, t in found} <= set(PAIRS)
     for source, target in found:
-        assert split_prefix(prepared.data, source)[0] == (
-            prefix if (source[2:], target) in PAIRS[:200] else ""
+        assert split_tag(prepared.data, source)[0] == (
+            source_tag if (source[2:], target) in PAIRS[:200] else ""
         )
     encoded, tokenizer = prepared.sequences("validation")[0], prepared.tokenizers.source
     for number, example in enumerate(prepared.examples("validation")):
         tokens = "".join(tokenizer.tokens(encoded[number].tolist()))
-        assert (TAGS[0] in tokens) == example.source.startswith(prefix)
+        assert (TAGS[0] in tokens) == example.source.startswith(source_tag)
 
 
 def test_every_part_of_a_long_line_has_the_tag(make: Make, tmp_path: Path) -> None:
     prepared = prepare(make({"tag": "news"}, {}), tmp_path / "out")
     segmenter = Segmenter(prepared.tokenizers, prepared.data, TrainingLines(12, False), 60)
-    segments = segmenter.segment(tag_prefix(prepared.data, "news") + "I see the tree. " * 4)
+    segments = segmenter.segment(tag_of(prepared.data, "news") + "I see the tree. " * 4)
     assert len(segments) == 4
     assert all(segment.part.text.startswith(TAGS[0]) for segment in segments)
 
@@ -297,14 +297,14 @@ def test_a_character_of_tags_that_the_model_lacks_is_not_a_tag(make: Make, tmp_p
     for sentence in segmenter.split(f"I sleep. {source}").sentences:
         assert TAGS[0] not in segmenter.segment(sentence)[0].part.text
     assert show_tag(prepared.data, source) == source
-    assert tag_and_text(make({"tag": "news"}, {}).data, f"{TAGS[1]} I see.")[0] is None
+    assert tag_name_and_text(make({"tag": "news"}, {}).data, f"{TAGS[1]} I see.")[0] is None
 
 
 def test_an_unknown_tag_is_refused(make: Make) -> None:
     with pytest.raises(UserError, match=r"law: .* chat, news"):
-        tag_prefix(make({"tag": "news"}, {"tag": "chat"}).data, "law")
+        tag_of(make({"tag": "news"}, {"tag": "chat"}).data, "law")
     with pytest.raises(UserError, match=r"law: .* no tags"):
-        tag_prefix(make({}, {}).data, "law")
+        tag_of(make({}, {}).data, "law")
 
 
 def test_saving_and_loading_a_config_of_corpora_is_lossless(make: Make, tmp_path: Path) -> None:
@@ -347,7 +347,7 @@ def test_tags_need_subwords(make: Make) -> None:
 
 def test_tags_are_converted_to_names_and_back(make: Make) -> None:
     data = make({"tag": "news"}, {"tag": "chat"}).data
-    assert tag_and_text(data, tag_prefix(data, "news") + "I see.") == ("news", "I see.")
-    assert tag_and_text(data, "I see.") == (None, "I see.")
-    assert show_tag(data, tag_prefix(data, "news") + "I see.") == "[news] I see."
+    assert tag_name_and_text(data, tag_of(data, "news") + "I see.") == ("news", "I see.")
+    assert tag_name_and_text(data, "I see.") == (None, "I see.")
+    assert show_tag(data, tag_of(data, "news") + "I see.") == "[news] I see."
     assert show_tag(data, "I see.") == "I see."

@@ -15,7 +15,7 @@ from nmt.corpus.tokenizers.vocabulary import Vocabulary
 from nmt.corpus.tokenizers.words import WordTokenizer
 from nmt.decoding.alignment import align, format_pairs
 from nmt.decoding.attention import attention_of, cross_attention, pair_words, words_of_tokens
-from nmt.decoding.engines.pytorch import PyTorchSearch
+from nmt.decoding.engines.pytorch import PyTorchEngine
 from nmt.decoding.loading import load_translator
 from nmt.decoding.search.hypothesis import Hypothesis
 from nmt.decoding.translator import Trace, Translation, Translator
@@ -127,10 +127,20 @@ def test_a_tag_is_not_a_word():
 def test_ensembles_are_refused(random_model):
     models = [random_model(seed, source_size=6, target_size=6) for seed in (1, 2)]
     tokenizers = Tokenizers(WORDS, WORDS)
-    translator = Translator(PyTorchSearch(models), tokenizers, DataConfig(), DecodingConfig())
+    translator = Translator(PyTorchEngine(models), tokenizers, DataConfig(), DecodingConfig())
     with pytest.raises(UserError, match="one model"):
         next(align_lines(translator, ["a b"], Counter()))
 
 
 def test_pairs_are_written_in_pharaoh_format():
     assert format_pairs([(0, 0), (1, 2)]) == "0-0 1-2"
+
+
+@pytest.mark.parametrize("engine", ["pytorch", "ctranslate2"])
+def test_emphasis_is_put_around_the_aligned_words(trained_run, monkeypatch, engine):
+    translator = load_translator(trained_run, engine=engine, device="cpu")
+    [translation] = translator.translate(["**Anna** sings today."])
+    assert translation.text == "**Anna** singt heute."
+    monkeypatch.setattr("nmt.decoding.attention.pair_words", lambda *_: [(0, 2), (2, 1)])
+    [translation] = translator.translate(["**Anna** sings [today](https://example.com)."])
+    assert translation.text == "Anna [singt](https://example.com) **heute**."

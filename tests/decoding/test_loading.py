@@ -72,7 +72,7 @@ def test_another_models_attention_is_never_shown(run, caplog):
 
 def test_pytorch_uses_the_cpu_if_it_lacks_the_device_of_ctranslate2(run, monkeypatch):
     opened = load(run, engine="ctranslate2")
-    monkeypatch.setattr("nmt.decoding.engines.ctranslate2.open_run", lambda *_: opened.search)
+    monkeypatch.setattr("nmt.decoding.engines.ctranslate2.open_run", lambda *_: opened.engine)
     translator = load_translator(run, device="cuda:77", engine="ctranslate2")
     [model] = translator.pytorch.models
     assert next(model.parameters()).device == CPU
@@ -321,7 +321,7 @@ def test_runs_and_engine_are_logged(run, caplog):
 
 
 def test_the_precision_is_for_ctranslate2(run):
-    library = load(run, compute_type="int8").search._library
+    library = load(run, compute_type="int8").engine._library
     assert library.compute_type.startswith("int8")
     with pytest.raises(UserError, match=r"^--compute-type is for CTranslate2, but the engine is "):
         load(run, compute_type="int8", engine="pytorch")

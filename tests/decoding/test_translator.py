@@ -13,14 +13,14 @@ from nmt.config.data import DataConfig
 from nmt.config.decoding import DecodingConfig
 from nmt.config.tokenizer import TokenizerConfig
 from nmt.corpus.text.capitals import Casing
-from nmt.corpus.text.tags import tag_prefix
+from nmt.corpus.text.tags import tag_of
 from nmt.corpus.text.target_words import TargetWords
 from nmt.corpus.text.training_placeholders import KnownWords
 from nmt.corpus.tokenizers.registry import Tokenizers, load_tokenizers, train_tokenizers
 from nmt.corpus.tokenizers.vocabulary import Vocabulary
 from nmt.corpus.tokenizers.words import WordTokenizer
 from nmt.decoding.engines.interface import Constraints
-from nmt.decoding.engines.pytorch import PyTorchSearch
+from nmt.decoding.engines.pytorch import PyTorchEngine
 from nmt.decoding.glossary import parse_glossary
 from nmt.decoding.search.hypothesis import Hypothesis
 from nmt.decoding.segments import TrainingLines
@@ -68,7 +68,7 @@ def words() -> Tokenizers:
     return Tokenizers(tokenizer, tokenizer)
 
 
-class ScriptedSearch:
+class ScriptedEngine:
     """Returns scripted answers, and records its arguments.
 
     answer: maps a source's ids, with <eos>, to the ids of its hypotheses
@@ -97,23 +97,23 @@ class ScriptedSearch:
         return torch.eye(len(written), len(source))
 
 
-def echo(max_length: int = 24) -> ScriptedSearch:
-    """Return a search that returns the source itself."""
-    return ScriptedSearch(lambda ids: [ids[:-1]], max_length)
+def echo(max_length: int = 24) -> ScriptedEngine:
+    """Return an engine that returns the source itself."""
+    return ScriptedEngine(lambda ids: [ids[:-1]], max_length)
 
 
-def write(*ids: int) -> ScriptedSearch:
-    """Return a search that returns these ids for every source."""
-    return ScriptedSearch(lambda source: [list(ids)])
+def write(*ids: int) -> ScriptedEngine:
+    """Return an engine that returns these ids for every source."""
+    return ScriptedEngine(lambda source: [list(ids)])
 
 
-def says(tokenizers: Tokenizers, *texts: str) -> ScriptedSearch:
-    """Return a search that returns these texts for every source."""
-    return ScriptedSearch(lambda ids: [tokenizers.target.encode(text) for text in texts])
+def says(tokenizers: Tokenizers, *texts: str) -> ScriptedEngine:
+    """Return an engine that returns these texts for every source."""
+    return ScriptedEngine(lambda ids: [tokenizers.target.encode(text) for text in texts])
 
 
 def with_terms(made: Translator, *lines: str) -> Translator:
-    return made.adapted(parse_glossary("\n".join(lines), ("en", "de")))
+    return made.customized(parse_glossary("\n".join(lines), ("en", "de")))
 
 
 def texts_of(translations: list[Translation]) -> list[str]:
@@ -139,7 +139,7 @@ def carrying(tmp_path: Path) -> Tokenizers:
 
 @pytest.fixture
 def translator(random_model) -> Callable[..., Translator]:
-    """Return a function that creates a translator with a random model, or with another search."""
+    """Return a function that creates a translator with a random model, or with another engine."""
 
     def make(
         tokenizers: Tokenizers,
@@ -148,8 +148,8 @@ def translator(random_model) -> Callable[..., Translator]:
         longest_source: int | None = None,
         single: bool = False,
         data: DataConfig | None = None,
-        search: ScriptedSearch | None = None,
-        pytorch: ScriptedSearch | None = None,
+        engine: ScriptedEngine | None = None,
+        pytorch: ScriptedEngine | None = None,
         target_words: TargetWords | None = None,
         **decoding: object,
     ) -> Translator:
@@ -161,12 +161,12 @@ def translator(random_model) -> Callable[..., Translator]:
         )
         settings = {"max_length_extra": 3, "beam_size": 1} | decoding
         return Translator(
-            search or PyTorchSearch([model]),
+            engine or PyTorchEngine([model]),
             tokenizers,
             data or DataConfig(),
             DecodingConfig.model_validate(settings),
             TrainingLines(longest_source or max_length - 1, single),
-            lambda: pytorch or PyTorchSearch([model]),
+            lambda: pytorch or PyTorchEngine([model]),
             target_words=target_words,
         )
 
@@ -182,16 +182,16 @@ def translator(random_model) -> Callable[..., Translator]:
 def test_a_near_hypothesis_without_new_words_comes_first(subwords, translator, settings):
     texts = ["Anna sinkt heute.", "Anna singt heute."]
     known = TargetWords(["singt", "heute"])
-    search = says(subwords, *texts)
-    made = translator(subwords, search=search, target_words=known, beam_size=4, **settings)
+    engine = says(subwords, *texts)
+    made = translator(subwords, engine=engine, target_words=known, beam_size=4, **settings)
     assert made.translate(["Anna sings"])[0].text == texts[0 if settings else 1]
     if not settings:  # alternatives follow
         assert texts_of(made.n_best(["Anna sings"], 2)[0]) == texts[::-1]
 
 
 def test_a_hypothesis_that_loses_a_hidden_word_is_not_preferred(carrying, translator):
-    search, known = says(carrying, f"{FIRST} sinkt.", "Emma singt."), TargetWords(["emma", "singt"])
-    made = translator(carrying, search=search, pytorch=search, target_words=known, beam_size=4)
+    engine, known = says(carrying, f"{FIRST} sinkt.", "Emma singt."), TargetWords(["emma", "singt"])
+    made = translator(carrying, engine=engine, pytorch=engine, target_words=known, beam_size=4)
     assert made.translate(["Zora sings"])[0].text == "Zora sinkt."
 
 
@@ -234,15 +234,15 @@ def test_special_tokens_are_never_written(beam_size, translator, subwords):
 def test_lines_are_cleaned_like_the_training_text(separator, translator, subwords):
     data = DataConfig(lowercase="source")
     line = f"  Anna SINGS{separator}today."
-    [found] = translator(subwords, data=data, search=echo()).translate([line])
+    [found] = translator(subwords, data=data, engine=echo()).translate([line])
     assert (found.text, found.parts) == ("Anna sings today.", 1)
 
 
 def test_capitals_are_restored_except_in_copied_words(carrying, translator):
     casing = Casing.learn(lambda: ["Anna liest ein Buch. Zora: ein Zora."])
     data = DataConfig(placeholders="all", lowercase="both", restore_case=True)
-    search = says(carrying, f"{FIRST} liest ein buch. das buch.")
-    ready = translator(replace(carrying, casing=casing), data=data, search=search)
+    engine = says(carrying, f"{FIRST} liest ein buch. das buch.")
+    ready = translator(replace(carrying, casing=casing), data=data, engine=engine)
     [found], [trace] = ready.translate(["zora reads"]), ready.trace("zora reads")
     assert found.text == trace.text == "zora liest ein Buch. Das Buch."
 
@@ -268,7 +268,7 @@ def test_the_output_is_limited_by_the_length_of_the_source(beam_size, translator
 
 def set_bias_of_eos(translator: Translator, bias: float) -> None:
     with torch.no_grad():
-        translator.search.models[0].output.bias[EOS] = bias
+        translator.engine.models[0].output.bias[EOS] = bias
 
 
 def test_a_finished_hypothesis_is_complete(translator, words):
@@ -293,8 +293,8 @@ def test_n_best_translations_are_distinct_and_sorted(beam_size, translator, word
 
 
 def test_different_tokens_of_the_same_text_are_one_option(translator, subwords, monkeypatch):
-    search = ScriptedSearch(lambda ids: [[5, 6], [5], [7, 8]])
-    ready = translator(subwords, beam_size=4, search=search)
+    engine = ScriptedEngine(lambda ids: [[5, 6], [5], [7, 8]])
+    ready = translator(subwords, beam_size=4, engine=engine)
     written = {1: "Ben", 2: "Anna"}
     monkeypatch.setattr(ready.segment_search, "text", lambda _, h: written[len(h.ids)])
     [options] = ready.n_best(["Anna"], 3)
@@ -319,8 +319,8 @@ def test_the_n_best_of_a_line_join_the_n_best_of_its_parts(translator, words):
 
 
 def test_a_part_with_fewer_options_repeats_its_last_one(translator, words):
-    search = ScriptedSearch(lambda ids: [[4], [5]] if ids[0] == 4 else [[6], [7], [8]])
-    ready = translator(words, single=True, beam_size=3, search=search)
+    engine = ScriptedEngine(lambda ids: [[4], [5]] if ids[0] == 4 else [[6], [7], [8]])
+    ready = translator(words, single=True, beam_size=3, engine=engine)
     [options] = ready.n_best(["Anna . Ben ."], 3)
     assert texts_of(options) == ["Anna singt", "Ben liest", "Ben ."]
 
@@ -331,7 +331,7 @@ def test_the_mean_probability_is_that_of_all_tokens_of_all_parts(translator, wor
         5: [Hypothesis([5, 6], -2.0, -1.0, complete=True)],
     }
     monkeypatch.setattr(
-        PyTorchSearch, "__call__", lambda _, sources, *rest: [answers[ids[0]] for ids in sources]
+        PyTorchEngine, "__call__", lambda _, sources, *rest: [answers[ids[0]] for ids in sources]
     )
     [found] = translator(words, single=True).translate(["Anna . Ben ."])
     assert (found.log_probability, found.tokens, found.sentences) == (-5.0, 4, 2)
@@ -351,7 +351,7 @@ def test_an_endless_stream_is_read_only_as_needed(translator, subwords, monkeypa
             read.append(i)
             yield f"Anna {i}"
 
-    ready = translator(subwords, search=echo())
+    ready = translator(subwords, engine=echo())
     found = list(itertools.islice(ready.stream(lines()), 9))
     assert [t.text for [t] in found] == [f"Anna {i}" for i in range(9)]
     assert len(read) == 12
@@ -390,16 +390,16 @@ def test_a_sentence_longer_than_any_in_training_is_divided_at_a_comma_or_conjunc
     sentence = " ".join(parts)
     length = len(subwords.source.encode(sentence))
     for longest, expected in ((length, [sentence]), (length - 1, parts)):
-        search = echo(100)
-        ready = translator(subwords, longest_source=longest, search=search)
+        engine = echo(100)
+        ready = translator(subwords, longest_source=longest, engine=engine)
         assert ready.translate([sentence])[0].text == sentence
-        assert [subwords.source.decode(ids[:-1]) for ids in search.sources] == expected
+        assert [subwords.source.decode(ids[:-1]) for ids in engine.sources] == expected
 
 
 @pytest.mark.parametrize(("kind", "unknown"), [("subwords", ("猫", "犬")), ("words", ("猫犬猫",))])
 def test_what_the_model_cannot_read_is_told(translator, kind, unknown, request):
     data = DataConfig(placeholders="none")
-    ready = translator(request.getfixturevalue(kind), data=data, search=echo(100))
+    ready = translator(request.getfixturevalue(kind), data=data, engine=echo(100))
     strange, plain = ready.translate(["Anna 猫犬猫 .", "Anna ."])
     assert (strange.unknown, plain.unknown) == (unknown, ())
 
@@ -409,22 +409,22 @@ def test_lines_longer_than_training_or_the_model_allow_are_split_between_sentenc
 ):
     sentences = ENGLISH[::2]
     total = sum(len(subwords.source.encode(sentence)) for sentence in sentences)
-    for search, longest in ((echo(200), 5), (echo(total - 1), None)):
-        ready = translator(subwords, longest_source=longest, search=search)
+    for engine, longest in ((echo(200), 5), (echo(total - 1), None)):
+        ready = translator(subwords, longest_source=longest, engine=engine)
         [found] = ready.translate([" ".join(sentences)])
         assert (found.text, found.parts) == (" ".join(sentences), 2)
-        assert [subwords.source.decode(ids[:-1]) for ids in search.sources] == sentences
+        assert [subwords.source.decode(ids[:-1]) for ids in engine.sources] == sentences
 
 
 def test_a_line_as_long_as_the_longest_in_training_is_not_split(translator, words):
-    ready = translator(words, longest_source=6, search=echo())
+    ready = translator(words, longest_source=6, engine=echo())
     exact, longer = ready.translate(["Anna singt . Ben liest .", "Anna singt . Ben liest . Ben"])
     assert (exact.parts, longer.parts) == (1, 3)
     assert (exact.is_long, longer.is_long) == (False, True)
 
 
 def test_sentences_and_items_in_a_row_are_not_long(translator, words):
-    ready = translator(words, longest_source=6, single=True, search=echo())
+    ready = translator(words, longest_source=6, single=True, engine=echo())
     found = ready.translate(["Anna singt . Ben liest .", "Anna | Ben | liest"])
     assert [each.parts for each in found] == [2, 3]
     assert not any(each.is_long for each in found)
@@ -432,8 +432,8 @@ def test_sentences_and_items_in_a_row_are_not_long(translator, words):
 
 def test_sentences_are_translated_separately_if_training_had_one_per_line(translator, subwords):
     line = "Anna sings.  Ben reads a book. "
-    [whole] = translator(subwords, search=echo(200)).translate([line])
-    [apart] = translator(subwords, single=True, search=echo(200)).translate([line])
+    [whole] = translator(subwords, engine=echo(200)).translate([line])
+    [apart] = translator(subwords, single=True, engine=echo(200)).translate([line])
     assert (whole.text, whole.parts) == ("Anna sings. Ben reads a book.", 1)
     assert (apart.text, apart.parts) == ("Anna sings.  Ben reads a book.", 2)
 
@@ -441,7 +441,7 @@ def test_sentences_are_translated_separately_if_training_had_one_per_line(transl
 def test_titles_and_initials_do_not_end_a_sentence(translator, subwords):
     line = "Mr. Ben met Dr. Anna B. Clara. Mrs. Emma sings."
     longest = len(subwords.source.encode(line)) - 1
-    [found] = translator(subwords, longest_source=longest, search=echo(400)).translate([line])
+    [found] = translator(subwords, longest_source=longest, engine=echo(400)).translate([line])
     assert (found.text, found.parts) == (line, 2)
 
 
@@ -457,7 +457,7 @@ def test_titles_and_initials_do_not_end_a_sentence(translator, subwords):
 def test_splitting_between_sentences_and_words_loses_no_text(
     line, max_length, translator, subwords
 ):
-    [found] = translator(subwords, search=echo(max_length)).translate([line])
+    [found] = translator(subwords, engine=echo(max_length)).translate([line])
     assert found.parts > 1
     assert found.text == line
 
@@ -465,7 +465,7 @@ def test_splitting_between_sentences_and_words_loses_no_text(
 @pytest.mark.parametrize("max_length", [6, 9, 30])
 @pytest.mark.parametrize("line", ["x" * 300, "漢字" * 100, "Anna " + "z" * 200 + " sings"])
 def test_an_overlong_word_is_split_without_loss(line, max_length, translator, subwords):
-    [found] = translator(subwords, search=echo(max_length)).translate([line])
+    [found] = translator(subwords, engine=echo(max_length)).translate([line])
     assert found.parts > 1
     assert found.text.replace(" ", "") == line.replace(" ", "")
 
@@ -488,7 +488,7 @@ def test_no_part_is_too_long_for_the_model(beam_size, translator, subwords):
 
 def test_split_lines_do_not_shift_other_lines(translator, words):
     lines = ["Anna", "Ben . " * 20, "", "Ben", "liest " * 30, "singt"]
-    found = translator(words, search=echo(8)).translate(lines)
+    found = translator(words, engine=echo(8)).translate(lines)
     assert [t.text for t in found] == [line.strip() for line in lines]
     assert [t.parts > 1 for t in found] == [False, True, False, False, True, False]
 
@@ -513,20 +513,20 @@ def test_a_sample_is_not_the_best_of_several():
     ],
 )
 def test_unknown_words_are_copied_as_configured(translator, words, line, ids, settings, expected):
-    [found] = translator(words, search=write(*ids), **settings).translate([line])
+    [found] = translator(words, engine=write(*ids), **settings).translate([line])
     assert found.text == expected
 
 
 def test_copied_words_stay_in_their_part(translator, words):
-    search = ScriptedSearch(lambda source: [[UNK]], max_length=4)
-    [found] = translator(words, search=search).translate(["Ben Zora . Anna Yann ."])
+    engine = ScriptedEngine(lambda source: [[UNK]], max_length=4)
+    [found] = translator(words, engine=engine).translate(["Ben Zora . Anna Yann ."])
     assert (found.text, found.parts) == ("Zora Yann", 2)
 
 
 def test_copied_words_keep_their_spacing(translator):
     vocabulary = Vocabulary([*SPECIALS, "Anna", "￭."])
     tokenizers = Tokenizers(*(WordTokenizer("spacy", code, vocabulary) for code in ("en", "de")))
-    [trace] = translator(tokenizers, search=write(4, UNK, 5)).trace("Anna Zora.")
+    [trace] = translator(tokenizers, engine=write(4, UNK, 5)).trace("Anna Zora.")
     assert trace.text == "Anna Zora."
     assert trace.target == ["Anna", "Zora", "￭."]
 
@@ -537,7 +537,7 @@ def test_subwords_are_not_copied(translator, tmp_path):
     settings = TokenizerConfig(vocabulary_size=40, byte_fallback=False)
     train_tokenizers(DataConfig(), settings, (text, text), tmp_path)
     tokenizers = load_tokenizers(DataConfig(), settings, tmp_path)
-    [found] = translator(tokenizers, search=write(UNK)).translate(["Anna"])
+    [found] = translator(tokenizers, engine=write(UNK)).translate(["Anna"])
     assert found.text == "<unk>"
 
 
@@ -545,13 +545,13 @@ def test_subwords_are_not_copied(translator, tmp_path):
 
 
 def test_unseen_words_are_copied_as_typed(carrying, translator):
-    search = says(carrying, f"{SECOND} singt für {FIRST}.")
+    engine = says(carrying, f"{SECOND} singt für {FIRST}.")
     data = DataConfig(placeholders="all", lowercase="source")
-    ready = translator(carrying, data=data, search=search)
+    ready = translator(carrying, data=data, engine=engine)
     found = ready.translate(["ZORA sings Öre today.", "Anna sings.", f"Anna {FIRST}"])
     [trace] = ready.trace("ZORA sings")
     assert texts_of(found) == ["Öre singt für ZORA.", "singt für .", "singt für ."]
-    seen = [carrying.source.decode(ids) for ids in search.sources]
+    seen = [carrying.source.decode(ids) for ids in engine.sources]
     assert sorted(seen[:3]) == ["anna", "anna sings.", f"{FIRST} sings {SECOND} today."]
     assert "ZORA" in trace.source
     assert "ZORA" in trace.target
@@ -565,7 +565,7 @@ def test_unseen_words_are_copied_as_typed(carrying, translator):
     ],
 )
 def test_words_are_copied_in_each_part_of_a_long_line(line, parts, carrying, translator):
-    [found] = translator(carrying, longest_source=20, search=echo()).translate([line])
+    [found] = translator(carrying, longest_source=20, engine=echo()).translate([line])
     assert found.parts >= parts
     assert found.text == line
 
@@ -591,7 +591,7 @@ def test_a_trace_shows_unknown_words_as_typed(translator, words):
 
 def test_pytorch_decodes_again_if_a_placeholder_is_lost(carrying, translator):
     losing, keeping = says(carrying, "singt."), says(carrying, f"{SECOND} singt {FIRST}.")
-    ready = translator(carrying, beam_size=4, search=losing, pytorch=keeping)
+    ready = translator(carrying, beam_size=4, engine=losing, pytorch=keeping)
     assert ready.translate(["Zora sings Öre"])[0].text == "Öre singt Zora."
     assert losing.asked == [(4, None), (32, None)]
     [(count, constraints)] = keeping.asked
@@ -615,15 +615,15 @@ def test_a_copied_word_must_be_a_word_of_its_own(tmp_path, translator, mark):
         (f"{FIRST}s {SECOND}.", "Zoras Öre."),
         (f"({FIRST})-{SECOND}.", "(Zora)-Öre."),
     ):
-        search = says(carrying, text, f"{FIRST} singt {SECOND}.")
-        made = translator(carrying, beam_size=4, search=search, pytorch=search)
+        engine = says(carrying, text, f"{FIRST} singt {SECOND}.")
+        made = translator(carrying, beam_size=4, engine=engine, pytorch=engine)
         assert made.translate(["Zora sings Öre"])[0].text == chosen
 
 
 def test_where_words_end_with_a_mark_anything_may_follow_a_copied_word(tmp_path, translator):
     carrying = with_placeholders(tmp_path, whitespace_as_suffix=True)
     losing, keeping = says(carrying, "singt."), says(carrying, f"{FIRST} singt.")
-    [found] = translator(carrying, search=losing, pytorch=keeping).translate(["Zora sings"])
+    [found] = translator(carrying, engine=losing, pytorch=keeping).translate(["Zora sings"])
     assert found.text == "Zora singt."
     [(_, constraints)] = keeping.asked
     [[[phrase]]] = constraints.phrases
@@ -633,7 +633,7 @@ def test_where_words_end_with_a_mark_anything_may_follow_a_copied_word(tmp_path,
 
 def test_a_copied_word_in_brackets_needs_no_space_before_it(carrying, translator):
     losing, keeping = says(carrying, "singt."), says(carrying, f"({FIRST}) singt {SECOND}.")
-    [found] = translator(carrying, search=losing, pytorch=keeping).translate(["(Zora) sings Öre"])
+    [found] = translator(carrying, engine=losing, pytorch=keeping).translate(["(Zora) sings Öre"])
     assert found.text == "(Zora) singt Öre."
     [(_, constraints)] = keeping.asked
     tokens = [carrying.target.tokens(phrases[0]) for phrases in constraints.phrases[0]]
@@ -641,10 +641,10 @@ def test_a_copied_word_in_brackets_needs_no_space_before_it(carrying, translator
 
 
 def test_a_wider_beam_is_tried_before_pytorch(carrying, translator):
-    search = says(carrying, *4 * ["singt."], f"{FIRST} singt {FIRST}.", f"{FIRST} singt.")
-    ready = translator(carrying, beam_size=4, search=search, pytorch=echo())
+    engine = says(carrying, *4 * ["singt."], f"{FIRST} singt {FIRST}.", f"{FIRST} singt.")
+    ready = translator(carrying, beam_size=4, engine=engine, pytorch=echo())
     assert ready.translate(["Zora sings"])[0].text == "Zora singt."
-    assert [width for width, _ in search.asked] == [4, 32]
+    assert [width for width, _ in engine.asked] == [4, 32]
     assert ready.pytorch.asked == []
 
 
@@ -655,18 +655,18 @@ def test_samples_and_without_pytorch_translations_that_lost_a_word_remain(
     has_pytorch, settings, carrying, translator, monkeypatch
 ):
     monkeypatch.setattr("nmt.decoding.segment_search._HAS_PYTORCH", has_pytorch)
-    ready = translator(carrying, search=says(carrying, "singt."), pytorch=echo(), **settings)
+    ready = translator(carrying, engine=says(carrying, "singt."), pytorch=echo(), **settings)
     assert ready.translate(["Zora sings"])[0].text == "singt."
     assert ready.pytorch.asked == []
 
 
 def test_hypotheses_with_all_placeholders_rank_first(carrying, translator):
     texts = ["singt.", f"{FIRST} singt.", f"{SECOND} singt {FIRST}.", f"{FIRST} {SECOND}."]
-    search = says(carrying, *texts)
-    ready = translator(carrying, beam_size=4, search=search, pytorch=echo())
+    engine = says(carrying, *texts)
+    ready = translator(carrying, beam_size=4, engine=engine, pytorch=echo())
     found = ready.translate(["Zora sings Öre", "Anna sings"])
     assert texts_of(found) == ["Öre singt Zora.", "singt."]
-    assert sorted(search.asked) == [(1, None), (4, None)]
+    assert sorted(engine.asked) == [(1, None), (4, None)]
     assert texts_of(ready.n_best(["Zora sings"], 2)[0]) == ["Zora singt.", "singt Zora."]
     assert ready.pytorch.asked == []  # nothing was lost
 
@@ -676,15 +676,15 @@ def test_hypotheses_with_all_placeholders_rank_first(carrying, translator):
 
 def test_a_translation_without_a_term_is_searched_again(subwords, translator):
     plain, bound = says(subwords, "Ben liest."), says(subwords, "Ben liest Bücher.")
-    made = with_terms(translator(subwords, search=plain, pytorch=bound), "book\tBuch")
+    made = with_terms(translator(subwords, engine=plain, pytorch=bound), "book\tBuch")
     found = made.translate(["Ben reads books.", "Anna sings."])
     assert texts_of(found) == ["Ben liest Bücher.", "Ben liest."]
     assert {width for width, _ in plain.asked} == {1}  # a wider beam would rarely have the term
 
 
 def test_a_translation_with_a_form_of_the_term_is_kept(subwords, translator):
-    search = says(subwords, "Ben liest.", "Ben liest Bücherei.", "Ben mag Bücher.")
-    made = translator(subwords, search=search, pytorch=echo(), beam_size=3)
+    engine = says(subwords, "Ben liest.", "Ben liest Bücherei.", "Ben mag Bücher.")
+    made = translator(subwords, engine=engine, pytorch=echo(), beam_size=3)
     [found] = with_terms(made, "book\tBuch").translate(["Ben likes books."])
     assert found.text == "Ben mag Bücher."
     assert made.pytorch.asked == []
@@ -692,7 +692,7 @@ def test_a_translation_with_a_form_of_the_term_is_kept(subwords, translator):
 
 def test_a_translation_in_the_wrong_number_is_searched_again(subwords, translator):
     plain, bound = says(subwords, "Ben liest Buch."), says(subwords, "Ben liest Bücher.")
-    made = with_terms(translator(subwords, search=plain, pytorch=bound), "book\tBuch")
+    made = with_terms(translator(subwords, engine=plain, pytorch=bound), "book\tBuch")
     found = made.translate(["Ben reads books.", "Ben reads a book."])
     assert texts_of(found) == ["Ben liest Bücher.", "Ben liest Buch."]
 
@@ -700,9 +700,9 @@ def test_a_translation_in_the_wrong_number_is_searched_again(subwords, translato
 def test_a_hypothesis_in_the_wrong_number_is_not_preferred_for_its_known_words(
     subwords, translator
 ):
-    search = says(subwords, "Ben liest Bücher.", "Ben liest Buch.")
+    engine = says(subwords, "Ben liest Bücher.", "Ben liest Buch.")
     known = TargetWords(["ben", "liest", "buch"])
-    made = translator(subwords, search=search, pytorch=search, target_words=known, beam_size=4)
+    made = translator(subwords, engine=engine, pytorch=engine, target_words=known, beam_size=4)
     [found] = with_terms(made, "book\tBuch").translate(["Ben reads books."])
     assert found.text == "Ben liest Bücher."
 
@@ -710,7 +710,7 @@ def test_a_hypothesis_in_the_wrong_number_is_not_preferred_for_its_known_words(
 def test_a_plural_may_stand_for_a_singular_and_a_term_in_both_numbers_fits_in_any(
     subwords, translator
 ):
-    made = translator(subwords, search=says(subwords, "Ben liest Bücher."), pytorch=echo())
+    made = translator(subwords, engine=says(subwords, "Ben liest Bücher."), pytorch=echo())
     with_terms(made, "book\tBuch").translate(["Ben reads the book.", "Ben reads a book or books."])
     assert made.pytorch.asked == []
 
@@ -734,7 +734,7 @@ def test_forms_of_a_term_that_the_second_search_may_write(
     monkeypatch.setattr("nmt.decoding.inflection.noun_table", lambda: None)
     plain, bound = says(subwords, "Ben."), says(subwords, forms)
     words = TargetWords(known.split()) if known else None
-    made = translator(subwords, search=plain, pytorch=bound, target_words=words)
+    made = translator(subwords, engine=plain, pytorch=bound, target_words=words)
     [found] = with_terms(made, term).translate([line])
     assert not found.missing_terms
     [(_, constraints)] = bound.asked
@@ -755,7 +755,7 @@ def test_forms_of_a_term_that_the_second_search_may_write(
 def test_a_separated_verb_counts_as_its_term(subwords, translator, translation, is_kept):
     plain, bound = says(subwords, translation), says(subwords, "Ben kann Anna abholen.")
     words = TargetWords(["holen", "holt", "abholen"])
-    made = translator(subwords, search=plain, pytorch=bound, target_words=words)
+    made = translator(subwords, engine=plain, pytorch=bound, target_words=words)
     [found] = with_terms(made, "pick up\tabholen").translate(["Ben picks up Anna."])
     assert (found.text == translation) == is_kept
     assert not found.missing_terms
@@ -763,47 +763,47 @@ def test_a_separated_verb_counts_as_its_term(subwords, translator, translation, 
 
 def test_a_translation_with_a_forbidden_word_is_searched_again(subwords, translator):
     plain, bound = says(subwords, "Ben liest."), says(subwords, "Anna liest.")
-    made = with_terms(translator(subwords, search=plain, pytorch=bound), "Ben\t!Ben")
+    made = with_terms(translator(subwords, engine=plain, pytorch=bound), "Ben\t!Ben")
     [found] = made.translate(["Ben reads."])
     assert found.text == "Anna liest."
     assert not found.missing_terms
     [(_, constraints)] = bound.asked
     assert constraints.phrases == [[]]
-    assert "Ben" in [subwords.target.decode(ids) for ids in constraints.avoided[0]]
+    assert "Ben" in [subwords.target.decode(ids) for ids in constraints.forbidden[0]]
 
 
 def test_a_further_search_may_not_write_what_the_first_wrote_for_a_term(words, translator):
-    plain = ScriptedSearch(lambda ids: [words.target.encode("Anna liest Ben .")])
-    bound = ScriptedSearch(lambda ids: [words.target.encode("Anna liest Ben Lied .")])
-    made = translator(words, search=plain, pytorch=bound)
+    plain = ScriptedEngine(lambda ids: [words.target.encode("Anna liest Ben .")])
+    bound = ScriptedEngine(lambda ids: [words.target.encode("Anna liest Ben Lied .")])
+    made = translator(words, engine=plain, pytorch=bound)
     with_terms(made, "Ben\tLied").translate(["Anna singt Ben ."])
     [(_, constraints)] = bound.asked
-    assert [words.target.decode(ids) for ids in constraints.avoided[0]] == ["Ben"]
+    assert [words.target.decode(ids) for ids in constraints.forbidden[0]] == ["Ben"]
 
 
 @pytest.mark.parametrize(
     ("forbidden", "beginning"), [("Kalender", "Kalen"), ("Bücherei", "Bücherei")]
 )
-def test_the_first_half_of_a_forbidden_word_is_avoided_unless_a_term_begins_with_it(
+def test_the_first_half_of_a_forbidden_word_is_forbidden_unless_a_term_begins_with_it(
     subwords, translator, forbidden, beginning
 ):
-    search = says(subwords, "Ben liest.")
+    engine = says(subwords, "Ben liest.")
     made = with_terms(
-        translator(subwords, search=search, pytorch=search), f"book\tBuch|!{forbidden}"
+        translator(subwords, engine=engine, pytorch=engine), f"book\tBuch|!{forbidden}"
     )
     made.translate(["Ben reads books."])
-    (_, constraints) = search.asked[-1]
+    (_, constraints) = engine.asked[-1]
     decode = subwords.target.decode
-    assert beginning in {decode(ids) for ids in constraints.avoided[0]}
+    assert beginning in {decode(ids) for ids in constraints.forbidden[0]}
     needed = [decode(ids) for ids in constraints.phrases[0][0]]
     assert not any(
-        text.startswith(decode(ids)) for ids in constraints.avoided[0] for text in needed
+        text.startswith(decode(ids)) for ids in constraints.forbidden[0] for text in needed
     )
 
 
 def test_a_term_that_could_not_be_placed_is_told(subwords, translator):
     losing = says(subwords, "Ben liest.")
-    made = with_terms(translator(subwords, search=losing, pytorch=losing), "book\tBuch", "Ben\t=")
+    made = with_terms(translator(subwords, engine=losing, pytorch=losing), "book\tBuch", "Ben\t=")
     [found] = made.translate(["Ben reads a book."])
     assert [str(term) for term in found.missing_terms] == ["book → Buch"]
 
@@ -811,14 +811,14 @@ def test_a_term_that_could_not_be_placed_is_told(subwords, translator):
 def test_what_the_model_cannot_write_of_a_term_is_told(subwords, words, tmp_path, translator):
     letters = with_placeholders(tmp_path, kind="char", byte_fallback=False)
     terms = parse_glossary("a\tłiest\nb\tAnna liest ö\nc\t!x", ("en", "de")).terms
-    assert translator(words).unwritable(terms) == ["łiest", "ö"]
-    assert translator(letters).unwritable(terms) == ["ł", "ö"]
-    assert translator(subwords).unwritable(terms) == []  # it spells them as bytes
+    assert translator(words).out_of_vocabulary(terms) == ["łiest", "ö"]
+    assert translator(letters).out_of_vocabulary(terms) == ["ł", "ö"]
+    assert translator(subwords).out_of_vocabulary(terms) == []  # it spells them as bytes
 
 
 def test_a_term_that_is_a_hidden_word_replaces_its_placeholder(carrying, translator):
-    search = says(carrying, f"{FIRST} singt {SECOND}.")
-    made = with_terms(translator(carrying, search=search, pytorch=search), "song\tLied", "Öre\t=")
+    engine = says(carrying, f"{FIRST} singt {SECOND}.")
+    made = with_terms(translator(carrying, engine=engine, pytorch=engine), "song\tLied", "Öre\t=")
     [trace] = made.trace("Öre sings songs")
     assert trace.text == "Öre singt Lieder."
     assert "songs" in trace.source
@@ -826,14 +826,14 @@ def test_a_term_that_is_a_hidden_word_replaces_its_placeholder(carrying, transla
 
 
 def test_a_term_of_several_words_some_hidden_has_a_single_placeholder(carrying, translator):
-    search = says(carrying, f"{FIRST} singt {SECOND}.")
-    made = translator(carrying, search=search, pytorch=search)
+    engine = says(carrying, f"{FIRST} singt {SECOND}.")
+    made = translator(carrying, engine=engine, pytorch=engine)
     found = with_terms(made, "anna song\tLied", "Öre\t=").translate(
         ["Öre sings anna songs today", "Öre sings anna songs, songs"]
     )
     assert found[0].text == "Öre singt Lieder."
     assert not found[0].missing_terms
-    read = {carrying.source.decode(ids) for ids in search.sources}
+    read = {carrying.source.decode(ids) for ids in engine.sources}
     assert read == {f"{FIRST} sings {SECOND} today", f"{FIRST} sings anna {SECOND}, {SECOND}"}
     assert [str(term) for term in found[1].missing_terms] == ["anna song → Lied"]
 
@@ -843,8 +843,8 @@ def test_a_term_of_several_words_some_hidden_has_a_single_placeholder(carrying, 
     [(["Öre\tErz"], "Zoë Erz singt."), (["Öre\tErz", "Zoë\tZoe"], "Zoe Erz singt.")],
 )
 def test_terms_within_a_hidden_name_replace_their_parts(carrying, translator, terms, text):
-    search = says(carrying, f"{FIRST} singt.")
-    made = with_terms(translator(carrying, search=search, pytorch=search), *terms)
+    engine = says(carrying, f"{FIRST} singt.")
+    made = with_terms(translator(carrying, engine=engine, pytorch=engine), *terms)
     assert made.translate(["Zoë Öre sings"])[0].text == text
 
 
@@ -853,12 +853,12 @@ def test_terms_within_a_hidden_name_replace_their_parts(carrying, translator, te
 
 def test_a_form_of_address_is_a_tag_of_every_part(subwords, translator):
     data = DataConfig(address=True)
-    search = says(subwords, "Ben liest.")
-    made = translator(subwords, data=data, search=search, single=True).adapted(address="sie")
+    engine = says(subwords, "Ben liest.")
+    made = translator(subwords, data=data, engine=engine, single=True).customized(address="sie")
     parts = made.segments("Ben reads. Anna sings.")
-    assert [part.prefix for part in parts] == [tag_prefix(data, "sie")] * 2
-    assert all(part.part.text.startswith(part.prefix) for part in parts)
-    assert made.segments(tag_prefix(data, "du") + "Ben")[0].prefix == tag_prefix(data, "du")
+    assert [part.tag for part in parts] == [tag_of(data, "sie")] * 2
+    assert all(part.part.text.startswith(part.tag) for part in parts)
+    assert made.segments(tag_of(data, "du") + "Ben")[0].tag == tag_of(data, "du")
 
 
 @pytest.mark.parametrize(
@@ -876,21 +876,21 @@ def test_a_form_of_address_is_a_tag_of_every_part(subwords, translator):
 def test_a_hypothesis_with_the_demanded_address_comes_first(
     subwords, translator, address, texts, chosen, searches
 ):
-    search, data = says(subwords, *texts), DataConfig(address=True)
-    made = translator(subwords, data=data, search=search, beam_size=3).adapted(address=address)
+    engine, data = says(subwords, *texts), DataConfig(address=True)
+    made = translator(subwords, data=data, engine=engine, beam_size=3).customized(address=address)
     assert made.translate(["Anna sings"])[0].text == texts[chosen]
-    assert len(search.asked) == searches  # another one with a wider beam, if all have other forms
+    assert len(engine.asked) == searches  # another one with a wider beam, if all have other forms
 
 
 def test_samples_stay_in_their_order_whatever_their_address(subwords, translator):
-    search = says(subwords, "Hast du Zeit?", "Haben Sie Zeit?")
-    made = translator(subwords, data=DataConfig(address=True), search=search, temperature=1)
-    assert made.adapted(address="sie").translate(["Anna sings"])[0].text == "Hast du Zeit?"
+    engine = says(subwords, "Hast du Zeit?", "Haben Sie Zeit?")
+    made = translator(subwords, data=DataConfig(address=True), engine=engine, temperature=1)
+    assert made.customized(address="sie").translate(["Anna sings"])[0].text == "Hast du Zeit?"
 
 
 def test_a_model_without_forms_of_address_refuses_them(subwords, translator):
     with pytest.raises(UserError, match="--address sie"):
-        translator(subwords).adapted(address="sie")
+        translator(subwords).customized(address="sie")
 
 
 # ------------------------------------------------------------------------------------- beginnings
@@ -926,7 +926,7 @@ def test_a_beginning_that_the_model_cannot_write_is_refused(words, translator):
         translator(words).n_best(["Anna sings."], 1, ["Anna"])
 
 
-class Continuing(ScriptedSearch):
+class Continuing(ScriptedEngine):
     """Stands in for PyTorch; continues a beginning with each of these texts."""
 
     def __init__(self, tokenizers: Tokenizers, texts: list[str]):

@@ -8,7 +8,7 @@ from nmt.config.data import DataConfig
 from nmt.corpus.prepared import Example
 from nmt.corpus.preparing.splitting import sentence_key
 from nmt.corpus.preparing.statistics import TrainingStatistics
-from nmt.corpus.text.tags import tag_prefix
+from nmt.corpus.text.tags import tag_of
 from nmt.decoding.translator import Translation
 from nmt.evaluation.analysis import Analysis, Group, analyse
 from nmt.evaluation.metrics import corpus_bleu
@@ -51,7 +51,7 @@ def test_each_length_is_scored_separately() -> None:
 def test_a_tag_is_not_counted_as_a_word_and_is_readable() -> None:
     parts = [{"source": "tsv", "path": "a.tsv", "tag": tag} for tag in ("chat", "news")]
     data = DataConfig.model_validate({"corpora": parts})
-    example = Example(tag_prefix(data, "news") + "a b c d e", "Ein Satz.", False)
+    example = Example(tag_of(data, "news") + "a b c d e", "Ein Satz.", False)
     found = analyse([example], [Translation("Ein Satz.", 0.0)], data, seen())
     assert [group.name for group in found.by_length] == ["1 to 5"]
     assert found.worst[0].source == "[news] a b c d e"

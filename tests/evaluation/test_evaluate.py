@@ -37,7 +37,7 @@ class Fixed:
     """A translator that returns the given lines."""
 
     def __init__(self, texts: list[str]) -> None:
-        self.texts, self.search = texts, SimpleNamespace(engine="ctranslate2")
+        self.texts, self.engine = texts, SimpleNamespace(name="ctranslate2")
         self.data = DataConfig(source="sample")
 
     def stream(self, lines: Iterable[str]) -> Iterator[list[Translation]]:

@@ -10,8 +10,8 @@ import torch
 
 from nmt.config.yaml_files import load_config
 from nmt.corpus.sources.registry import open_corpora
-from nmt.corpus.text.tags import tag_prefix
-from nmt.decoding.engines.pytorch import PyTorchSearch
+from nmt.corpus.text.tags import tag_of
+from nmt.decoding.engines.pytorch import PyTorchEngine
 from nmt.decoding.loading import load_translator
 from nmt.errors import UserError
 from nmt.export.export import export_run
@@ -59,8 +59,8 @@ def test_pieces_logits_and_greedy_translations_are_equal(
     tokenizer = transformers.MarianTokenizer.from_pretrained(folder)
     run = import_run(folder, Path("runs/marian"))
     ours = load_translator(run, engine="pytorch", device="cpu", overrides=["decoding.beam_size=1"])
-    assert isinstance(ours.search, PyTorchSearch)
-    [network] = ours.search.models
+    assert isinstance(ours.engine, PyTorchEngine)
+    [network] = ours.engine.models
     theirs_of_ours = [numbers_of(folder, name, ours) for name in ("vocab", "target_vocab")]
 
     batch = tokenizer(LINES, return_tensors="pt", padding=True)
@@ -82,7 +82,7 @@ def test_pieces_logits_and_greedy_translations_are_equal(
 
     with torch.no_grad():
         found = theirs.generate(**batch, num_beams=1, max_length=13)
-    hypotheses = [best for [best] in ours.search(ids, [12] * len(ids), ours.decoding)]
+    hypotheses = [best for [best] in ours.engine(ids, [12] * len(ids), ours.decoding)]
     for row, hypothesis in zip(found.tolist(), hypotheses, strict=True):
         written = row[1:]
         end = written.index(0) if 0 in written else len(written)
@@ -146,7 +146,7 @@ def test_beam_search_finds_the_translations_of_transformers(toy_config: Any) -> 
         run, engine="pytorch", overrides=["decoding.beam_size=4", "decoding.length_penalty=1"]
     )
     ids = [[*ours.tokenizers.source.encode(source), 3] for source in sources]
-    hypotheses = [best for [best] in ours.search(ids, [19] * len(ids), ours.decoding)]
+    hypotheses = [best for [best] in ours.engine(ids, [19] * len(ids), ours.decoding)]
     assert [ours.tokenizers.target.decode(each.ids) for each in hypotheses] == expected
     assert len(set(expected)) > 190
 
@@ -223,7 +223,7 @@ def test_target_languages_are_tags(kind: str) -> None:
     numbers = json.loads((folder / "vocab.json").read_text())
     columns = numbers_of(folder, "vocab", ours)
     for tag in ours.data.tags:
-        [segment] = ours.segments(tag_prefix(ours.data, tag) + PAIRS[0][0])
+        [segment] = ours.segments(tag_of(ours.data, tag) + PAIRS[0][0])
         pieces = tokenizer(f">>{tag}<< {PAIRS[0][0]}")["input_ids"]
         assert pieces[0] == numbers[f">>{tag}<<"]
         assert [columns[i] for i in segment.ids[1:]] == pieces[1:]
@@ -278,7 +278,7 @@ def test_suppressed_pieces_are_never_written() -> None:
     def written(name: str) -> list[int]:
         """Import the model; return the original ids of what it writes."""
         ours = load_translator(import_run(folder, Path("runs") / name), engine="pytorch")
-        [[best]] = ours.search([[10, 3]], [4], ours.decoding)
+        [[best]] = ours.engine([[10, 3]], [4], ours.decoding)
         return [numbers_of(folder, "vocab", ours)[i] for i in best.ids]
 
     first, *_ = written("marian")

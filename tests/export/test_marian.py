@@ -49,7 +49,7 @@ def test_translations_are_those_of_ctranslate2s_own_converter():
         suppress_sequences=[["<unk>"]],
     )
     ids = [[*ours.tokenizers.source.encode(source), 3] for source in sources]
-    hypotheses = [best for [best] in ours.search(ids, [12] * len(ids), ours.decoding)]
+    hypotheses = [best for [best] in ours.engine(ids, [12] * len(ids), ours.decoding)]
     pieces = [ours.tokenizers.target.tokens(each.ids) for each in hypotheses]
     assert pieces == [each.hypotheses[0] for each in found]
     assert len(set(map(tuple, pieces))) > 1

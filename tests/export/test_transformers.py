@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from nmt.config.config import Config
-from nmt.decoding.engines.pytorch import PyTorchSearch
+from nmt.decoding.engines.pytorch import PyTorchEngine
 from nmt.decoding.loading import load_translator
 from nmt.errors import UserError
 from nmt.export.export import export_run
@@ -80,8 +80,8 @@ def assert_export_equals_run(
     theirs.eval()
     tokenizer = transformers.AutoTokenizer.from_pretrained("exported")
     ours = load_translator(run, engine="pytorch", device="cpu", overrides=["decoding.beam_size=1"])
-    assert isinstance(ours.search, PyTorchSearch)
-    [network] = ours.search.models
+    assert isinstance(ours.engine, PyTorchEngine)
+    [network] = ours.engine.models
     size = ours.tokenizers.target.size
 
     batch = tokenizer(sources, return_tensors="pt", padding=True)
@@ -100,7 +100,7 @@ def assert_export_equals_run(
     options: dict[str, Any] = {"num_beams": 1, "max_length": None, "max_new_tokens": tokens}
     with torch.no_grad():
         found = theirs.generate(**batch, **options)
-    hypotheses = [best for [best] in ours.search(ids, [tokens] * len(ids), ours.decoding)]
+    hypotheses = [best for [best] in ours.engine(ids, [tokens] * len(ids), ours.decoding)]
     for row, hypothesis in zip(found.tolist(), hypotheses, strict=True):
         written = row[1:]  # after <sos>
         end = written.index(3) if 3 in written else len(written)

@@ -122,7 +122,7 @@ def _repeated_updates(device: torch.device, config: Config, count: int) -> Repla
     shapes = {(b.source.shape, b.target_in.shape): b for b in trainer.plan.epoch(1).batches()}
     batches = list(shapes.values())[:3]
     gradients: list[list[Tensor]] = []
-    unscale, before = state.loss_scale.unscale, PretendGraph.replays
+    unscale, before = state.loss_scaler.unscale, PretendGraph.replays
 
     def note(optimizer: torch.optim.Optimizer) -> None:
         launched = launches.copy()
@@ -133,7 +133,7 @@ def _repeated_updates(device: torch.device, config: Config, count: int) -> Repla
 
     losses: list[float] = []
     launched: list[int] = []
-    with patch.object(state.loss_scale, "unscale", note):
+    with patch.object(state.loss_scaler, "unscale", note):
         for number in range(count):
             launches.clear()
             chosen = [batches[(number * size + i) % 3] for i in range(size)]

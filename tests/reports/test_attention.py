@@ -13,7 +13,7 @@ from nmt.config.choices import AttentionKind, AttentionPicture
 from nmt.config.data import DataConfig
 from nmt.config.decoding import DecodingConfig
 from nmt.config.model import ModelConfig
-from nmt.decoding.engines.pytorch import PyTorchSearch
+from nmt.decoding.engines.pytorch import PyTorchEngine
 from nmt.decoding.loading import load_translator
 from nmt.decoding.translator import Translator
 from nmt.errors import UserError
@@ -51,7 +51,7 @@ def translator(trained: Translator) -> Translator:
     tokenizers = trained.tokenizers
     model = Transformer(config, tokenizers.source.size, tokenizers.target.size).eval()
     decoding = DecodingConfig(max_length_factor=1, max_length_extra=3)
-    return Translator(PyTorchSearch([model]), tokenizers, DataConfig(), decoding)
+    return Translator(PyTorchEngine([model]), tokenizers, DataConfig(), decoding)
 
 
 @pytest.fixture(scope="module")
@@ -189,8 +189,8 @@ def test_too_many_tokens_are_refused_before_the_search(
     small = {"d_model": 8, "heads": 1, "d_ff": 8, "encoder_layers": 1, "decoder_layers": 1}
     config, tokenizers = ModelConfig(**small, max_length=5000), trained.tokenizers
     model = Transformer(config, tokenizers.source.size, tokenizers.target.size).eval()
-    roomy = Translator(PyTorchSearch([model]), tokenizers, DataConfig(), DecodingConfig())
-    monkeypatch.setattr(PyTorchSearch, "__call__", pytest.fail)
+    roomy = Translator(PyTorchEngine([model]), tokenizers, DataConfig(), DecodingConfig())
+    monkeypatch.setattr(PyTorchEngine, "__call__", pytest.fail)
     with pytest.raises(UserError, match=rf"[\d,]+ tokens .*at most {limit}\)"):
         read_attention(roomy, "Anna sings " * pairs, drawn)
 

@@ -1,6 +1,8 @@
-"""Which weights are the best, and when training stops, on typical curves."""
+"""Which weights are the best, and when training stops, on typical and on recorded curves."""
 
+import json
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -101,11 +103,58 @@ def test_the_weights_selected_are_better_or_as_good(name):
     assert max(now, 1) >= max(former, 1) - noise(curve.pairs)
 
 
+# The update whose weights the highest BLEU selects, and the one that `Selection` selects, each with
+# the update after which training stops (the last one recorded if patience is not exhausted).
+RECORDED = {
+    "tatoeba-300": ((225, 300), (225, 300)),
+    "dialogue-1000": ((880, 880), (840, 880)),
+    "subtitles-3000": ((440, 560), (880, 880)),
+    "prose-500": ((80, 200), (800, 800)),
+    "restaurant-2500": ((720, 840), (880, 880)),
+    "sample": ((800, 800), (800, 800)),
+    "overfitting-400": ((175, 250), (175, 250)),
+    "low-rate-3000": ((360, 480), (480, 480)),
+    "warm-up-3000": ((810, 810), (810, 810)),
+    "noise-8000": ((550, 700), (850, 900)),
+}
+RECORDING = json.loads(Path(__file__).with_name("recorded_curves.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_recorded_curves(name):
+    """Short runs on real corpora, recorded beyond the update after which training would stop.
+
+    A validation is its update, BLEU and loss, and the chrF of its weights on a test set. The lab
+    notes of November 2026 (ablations) describe the runs.
+    """
+    updates, bleus, losses, chrf = zip(*RECORDING[name]["validations"], strict=True)
+    former, now = RECORDED[name]
+    curve = Curve(RECORDING[name]["pairs"], list(zip(bleus, losses, strict=True)), former, now)
+    old, new = by_highest_bleu(curve), by_selection(curve)
+    assert tuple(updates[number - 1] for number in old) == former
+    assert tuple(updates[number - 1] for number in new) == now
+    assert chrf[new[0] - 1] > chrf[old[0] - 1] - 0.5
+
+
 def test_the_loss_alone_decides_if_it_is_the_measure():
     found = Selection()
     for update, loss in enumerate([3.0, 2.0, 1.999, 2.5], 1):
         found.add(update, loss, None, 100)
     assert (found.best, found.best_update, found.stale) == (-1.999, 3, 1)
+
+
+def test_patience_waits_while_bleu_rises_by_less_than_its_noise():
+    found = Selection()
+    for update in range(5):
+        found.add(update, 2 + update / 10, 10 + update / 10, 100)
+    assert (found.best_update, found.stale) == (0, 0)
+
+
+def test_patience_does_not_wait_for_a_bleu_below_1():
+    found = Selection()
+    for update in range(5):
+        found.add(update, 2 + update / 10, update / 10, 100)
+    assert (found.best_update, found.stale) == (0, 4)
 
 
 def test_without_the_number_of_pairs_any_higher_bleu_is_better():

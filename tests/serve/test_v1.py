@@ -20,7 +20,7 @@ from starlette.testclient import TestClient
 
 from nmt.config.data import DataConfig
 from nmt.corpus.prepared import Example
-from nmt.corpus.text.tags import tag_prefix
+from nmt.corpus.text.tags import tag_of
 from nmt.decoding.loading import load_translator
 from nmt.decoding.translator import Translation
 from nmt.errors import UserError
@@ -342,7 +342,7 @@ def test_a_compared_run_gets_the_tag_of_the_same_name(
     def run(*tags: str) -> ServedRun:
         corpora = [{"source": "sample", "tag": tag} for tag in tags]
         data = DataConfig.model_validate({"corpora": corpora})
-        test = [Example(tag_prefix(data, tags[-1]) + "Anna sings.", "Anna singt.", False)]
+        test = [Example(tag_of(data, tags[-1]) + "Anna sings.", "Anna singt.", False)]
         folder = SimpleNamespace(config=SimpleNamespace(data=data), examples=lambda split: test)
         return Tagged(tags[0], cast(RunFolder, folder), served.translator, "pytorch")
 

@@ -47,13 +47,13 @@ def gradients(model: Transformer) -> list[torch.Tensor]:
     return [p.grad.clone() for p in model.parameters() if p.grad is not None]
 
 
-def losses_and_gradients(
+def sums_and_gradients(
     model: Transformer, seed: DropoutSeed = SEED, batch: Batch = BATCH
 ) -> list[torch.Tensor]:
-    """Return the losses and gradients that the threads compute."""
+    """Return the reported sums and the gradients that the threads compute."""
     model.zero_grad()
-    losses = backward_in_shards(loss_of(model), batch, batch.tokens, seed)
-    return [*losses, *gradients(model)]
+    sums = backward_in_shards(loss_of(model), batch, batch.tokens, seed)
+    return [sums, *gradients(model)]
 
 
 @pytest.mark.parametrize("by_threads", [True, False])
@@ -85,11 +85,11 @@ def test_shares_partition_the_batch():
 
 def test_two_threads_compute_the_gradient_of_the_whole_batch():
     model = make_model(0.0)
-    found = losses_and_gradients(model)
+    found = sums_and_gradients(model)
     assert torch.get_num_threads() == 2  # restored
     model.zero_grad()
-    losses = backward(loss_of(model), BATCH, BATCH.tokens)
-    expected = [*losses, *gradients(model)]
+    sums = backward(loss_of(model), BATCH, BATCH.tokens)
+    expected = [sums, *gradients(model)]
     assert len(found) == len(expected)
     for one, other in zip(found, expected, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-6)
@@ -97,7 +97,7 @@ def test_two_threads_compute_the_gradient_of_the_whole_batch():
 
 def test_gradients_of_several_batches_add_up():
     model = make_model(0.0)
-    once = losses_and_gradients(model)[2:]
+    once = sums_and_gradients(model)[1:]
     backward_in_shards(loss_of(model), BATCH, BATCH.tokens, SEED)
     for parameter, gradient in zip(model.parameters(), once, strict=True):
         torch.testing.assert_close(parameter.grad, 2 * gradient)
@@ -105,11 +105,11 @@ def test_gradients_of_several_batches_add_up():
 
 def test_results_depend_on_the_seed_but_not_on_thread_timing():
     model = make_model(0.3)
-    first = losses_and_gradients(model)
+    first = sums_and_gradients(model)
     for _ in range(5):
-        assert all(map(torch.equal, first, losses_and_gradients(model)))
+        assert all(map(torch.equal, first, sums_and_gradients(model)))
     for other in (DropoutSeed(2, 2, 0), DropoutSeed(1, 3, 0), DropoutSeed(1, 2, 1)):
-        assert not torch.equal(first[0], losses_and_gradients(model, other)[0])
+        assert not torch.equal(first[0], sums_and_gradients(model, other)[0])
 
 
 def test_shards_have_independent_dropout():
@@ -141,10 +141,10 @@ def test_a_small_batch_is_one_shard():
 @pytest.mark.parametrize("r_drop", [0.0, 1.0])
 def test_a_large_batch_is_processed_in_several_rounds(r_drop, monkeypatch):
     model = make_model(0.0)
-    once = losses_and_gradients(model)
+    once = sums_and_gradients(model)
     padded = max(BATCH.source.numel(), BATCH.target_in.numel())
     monkeypatch.setattr("nmt.training.backward._MOST_TOKENS", padded // 4)
-    for one, other in zip(once, losses_and_gradients(model), strict=True):
+    for one, other in zip(once, sums_and_gradients(model), strict=True):
         torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-6)
     loss = Watched(r_drop)
     backward_in_shards(loss, BATCH, BATCH.tokens, SEED)

@@ -24,8 +24,8 @@ def test_durations_are_shown_in_a_suitable_unit(minutes, expected):
     assert duration(minutes) == expected
 
 
-def progress_bar(progress: Progress, last_update: int, **settings: object) -> ProgressBar:
-    return ProgressBar(TrainingConfig(**settings), progress, last_update)
+def progress_bar(progress: Progress, final_update: int, **settings: object) -> ProgressBar:
+    return ProgressBar(TrainingConfig(**settings), progress, final_update)
 
 
 def advance(bar: ProgressBar, progress: Progress, **fields: float) -> None:

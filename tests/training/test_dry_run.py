@@ -13,7 +13,7 @@ import pytest
 
 from nmt.config.training import TrainingConfig
 from nmt.corpus.preparing.prepare import prepare
-from nmt.decoding.engines.pytorch import PyTorchSearch
+from nmt.decoding.engines.pytorch import PyTorchEngine
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer, count_parameters
 from nmt.training.dry_run import (
@@ -92,13 +92,13 @@ def test_at_most_1000_pairs_are_validated(validate_pairs, expected, toy_config):
 def test_validation_limits_translations_to_the_length_of_their_sources(toy_config, monkeypatch):
     """An untrained model would decode up to the usual limit, which a trained one rarely reaches."""
     lengths = []
-    search = PyTorchSearch.__call__
+    search = PyTorchEngine.__call__
 
-    def watched(self: PyTorchSearch, sources: Any, limits: Any, *rest: Any, **named: Any) -> Any:
+    def watched(self: PyTorchEngine, sources: Any, limits: Any, *rest: Any, **named: Any) -> Any:
         lengths.append([(len(ids), limit) for ids, limit in zip(sources, limits, strict=True)])
         return search(self, sources, limits, *rest, **named)
 
-    monkeypatch.setattr(PyTorchSearch, "__call__", watched)
+    monkeypatch.setattr(PyTorchEngine, "__call__", watched)
     dry_run(toy_config(decoding={"max_length_factor": 50, "max_length_extra": 50}))
     *validations, alone = filter(None, lengths)  # without empty searches
     pairs = [pair for sentences in validations for pair in sentences]
@@ -156,7 +156,7 @@ def test_the_speed_is_that_of_the_two_halves_of_the_measured_updates(monkeypatch
 )
 def test_a_time_limit_limits_the_updates(max_minutes, expected):
     settings = TrainingConfig(max_minutes=max_minutes)
-    trainer = SimpleNamespace(settings=settings, last_update=600, updates_in_epoch=60)
+    trainer = SimpleNamespace(settings=settings, final_update=600, updates_in_epoch=60)
     # 100 labels per update
     assert _estimate(trainer, labels=6000, tokens_per_second=50) == expected
 

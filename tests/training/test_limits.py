@@ -4,7 +4,7 @@ import pytest
 
 from nmt.config.training import TrainingConfig
 from nmt.training.checkpoint import Progress
-from nmt.training.limits import checkpoint_is_due, last_update, reached_limit, validation_is_due
+from nmt.training.limits import checkpoint_is_due, final_update, reached_limit, validation_is_due
 
 
 @pytest.mark.parametrize(
@@ -25,17 +25,17 @@ def test_each_limit_is_reached_at_its_value(settings, below, at, field):
 
 
 def test_the_last_update_is_that_of_the_limit_reached_first():
-    assert last_update(TrainingConfig(epochs=3), 10) == 30
-    assert last_update(TrainingConfig(epochs=3, max_updates=40), 10) == 30
-    assert last_update(TrainingConfig(epochs=3, max_updates=7), 10) == 7
+    assert final_update(TrainingConfig(epochs=3), 10) == 30
+    assert final_update(TrainingConfig(epochs=3, max_updates=40), 10) == 30
+    assert final_update(TrainingConfig(epochs=3, max_updates=7), 10) == 7
 
 
 def test_the_last_update_is_exact_in_the_last_epoch():
     settings = TrainingConfig(epochs=3, accumulate=2)
-    assert last_update(settings, 9) == 15  # 3 epochs of 5 updates
+    assert final_update(settings, 9) == 15  # 3 epochs of 5 updates
     begun = Progress(epoch=2, batch=3, updates=7)  # 5 updates in the first epoch, 2 in this one
-    assert last_update(settings, 11, begun) == 5 + 2 * 6
-    assert last_update(settings, 7, Progress(epoch=3, updates=11)) == 11 + 4
+    assert final_update(settings, 11, begun) == 5 + 2 * 6
+    assert final_update(settings, 7, Progress(epoch=3, updates=11)) == 11 + 4
 
 
 def test_validations_are_due_every_n_updates_or_at_the_end_of_an_epoch():

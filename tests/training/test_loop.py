@@ -163,7 +163,7 @@ def test_the_recorded_learning_rate_is_that_of_the_optimizer(toy_config):
     assert trainer.folder.read_metrics()[-1]["learning_rate"] == group["lr"] > 0
 
 
-def test_the_cosine_schedule_ends_at_zero_with_the_last_update(toy_config):
+def test_the_cosine_schedule_ends_at_zero_with_the_final_update(toy_config):
     settings = {"schedule": "cosine", "warmup_updates": 1, "max_updates": 3, "validate_updates": 1}
     trainer = ran(toy_config(training=settings))
     rates = [line["learning_rate"] for line in trainer.folder.read_metrics()]
@@ -636,7 +636,7 @@ def test_the_curve_shows_the_loss_of_all_workers(toy_config, monkeypatch):
     trainer._log = SimpleNamespace(write_point=points.append)
     monkeypatch.setattr(trainer.worker, "sum", lambda *numbers: tuple(2 * x for x in numbers))
     trainer.progress.updates = 10
-    with ProgressBar(trainer.settings, trainer.progress, trainer.last_update) as bar:
+    with ProgressBar(trainer.settings, trainer.progress, trainer.final_update) as bar:
         trainer._report(torch.tensor(1.5), bar)
     assert [point["loss"] for point in points] == [3.0]
 
@@ -664,7 +664,7 @@ def test_skipped_pairs_and_updates_are_reported(toy_config, capsys):
     assert 0 < trainer.validator.too_long < len(trainer.validator.examples)
     assert "updates skipped" not in printed
     trainer.state.update([trainer.plan.largest()])
-    trainer.state.loss_scale._skipped += 3
+    trainer.state.loss_scaler._skipped += 3
     trainer._validate()
     assert "3 updates skipped" in capsys.readouterr().out
 

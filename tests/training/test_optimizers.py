@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from nmt.config.training import TrainingConfig
-from nmt.training.optimizers import LossScale, WeightAverage, make_optimizer
+from nmt.training.optimizers import LossScaler, WeightAverage, make_optimizer
 
 
 @pytest.mark.parametrize(
@@ -45,21 +45,21 @@ def test_swapping_twice_restores_both():
 
 
 def step(
-    scale: LossScale, weight: nn.Parameter, optimizer: torch.optim.Optimizer, gradient: float
+    scaler: LossScaler, weight: nn.Parameter, optimizer: torch.optim.Optimizer, gradient: float
 ) -> None:
     optimizer.zero_grad()
-    ((weight * gradient).sum() / scale.divisor(1.0)).backward()
-    scale.unscale(optimizer)
+    ((weight * gradient).sum() / scaler.divisor(1.0)).backward()
+    scaler.unscale(optimizer)
     nn.utils.clip_grad_norm_([weight], 1.0)
-    scale.step(optimizer)
+    scaler.step_optimizer(optimizer)
 
 
 def test_gradients_are_unscaled_before_clipping():
     moved = []
     for dtype in (torch.float16, torch.float32):
         weight = nn.Parameter(torch.zeros(2))
-        scale = LossScale(torch.device("cpu"), dtype)
-        step(scale, weight, torch.optim.SGD([weight], lr=1.0), 0.5)
+        scaler = LossScaler(torch.device("cpu"), dtype)
+        step(scaler, weight, torch.optim.SGD([weight], lr=1.0), 0.5)
         moved.append(weight.detach())
     torch.testing.assert_close(*moved)
     assert moved[0].norm() == pytest.approx(0.5 * math.sqrt(2))  # its norm is below 1
@@ -69,20 +69,20 @@ def test_gradients_are_unscaled_before_clipping():
 def test_an_update_that_overflows_is_skipped_and_counted(kind):
     weight = nn.Parameter(torch.zeros(2))
     optimizer = kind([weight], lr=1.0)
-    scale = LossScale(torch.device("cpu"), torch.float16)
-    before = 1 / scale.divisor(1.0)
-    step(scale, weight, optimizer, math.inf)
+    scaler = LossScaler(torch.device("cpu"), torch.float16)
+    before = 1 / scaler.divisor(1.0)
+    step(scaler, weight, optimizer, math.inf)
     assert not weight.any()
-    assert scale.skipped == 1
-    assert 1 / scale.divisor(1.0) == before / 2
-    step(scale, weight, optimizer, 0.5)
+    assert scaler.skipped == 1
+    assert 1 / scaler.divisor(1.0) == before / 2
+    step(scaler, weight, optimizer, 0.5)
     assert weight.all()
-    assert scale.skipped == 1
+    assert scaler.skipped == 1
 
 
 def test_a_loss_scale_is_restored():
     weight = nn.Parameter(torch.zeros(2))
-    first, second = (LossScale(torch.device("cpu"), torch.float16) for _ in range(2))
+    first, second = (LossScaler(torch.device("cpu"), torch.float16) for _ in range(2))
     step(first, weight, torch.optim.SGD([weight], lr=1.0), math.inf)
     second.restore(first.saved())
     assert second.saved() == first.saved()

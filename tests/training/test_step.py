@@ -101,7 +101,7 @@ def test_matrix_products_use_the_configured_precision(toy_config, precision):
 @pytest.mark.parametrize(("precision", "scaled"), [("float16", True), ("bfloat16", False)])
 def test_the_loss_is_scaled_for_float16_only(toy_config, precision, scaled):
     trainer = make_trainer(toy_config(training={"precision": precision}))
-    assert (float(trainer.state.loss_scale.divisor(1)) < 1) == scaled
+    assert (float(trainer.state.loss_scaler.divisor(1)) < 1) == scaled
 
 
 def test_updates_skipped_for_float16_leave_no_trace_in_the_loss(toy_config):
@@ -121,16 +121,16 @@ def test_updates_skipped_for_float16_leave_no_trace_in_the_loss(toy_config):
     with torch.no_grad():
         bias.copy_(before)
     assert not skipped.isfinite()
-    assert trainer.state.loss_scale.skipped == 2
+    assert trainer.state.loss_scaler.skipped == 2
     assert trainer.progress.tokens == 3 * batch.tokens  # for the speed, they count
-    with ProgressBar(trainer.settings, trainer.progress, trainer.last_update) as bar:
+    with ProgressBar(trainer.settings, trainer.progress, trainer.final_update) as bar:
         trainer._report(skipped, bar)  # does not take it for divergence
         assert trainer.state.mean_loss() == loss
         assert trainer.progress.loss_tokens == tokens
         trainer._save()
         make_trainer(trainer.config, "other").state.restore(trainer.folder)
 
-        trainer.state.loss_scale._scaler.update(0.5)
+        trainer.state.loss_scaler._scaler.update(0.5)
         with pytest.raises(UserError, match="diverged"):
             trainer._report(skipped, bar)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nmt.config.data import DataConfig
-from nmt.corpus.text.tags import tag_prefix
+from nmt.corpus.text.tags import tag_of
 from nmt.errors import UserError
 from nmt.runs.folder import RunFolder
 from nmt.training.loop import Trainer
@@ -75,7 +75,7 @@ def test_samples_are_shown_literally(tmp_path):
     )
     texts = ["<b>2*3*4</b> <unk> & _a_", "# 1"]
     samples = [{"source": text, "reference": text, "translation": text} for text in texts]
-    samples[1]["source"] = f"{tag_prefix(data, 'news')}# 1"
+    samples[1]["source"] = f"{tag_of(data, 'news')}# 1"
     texts[1] = "[news] # 1"
     board = TensorBoard(tmp_path / "new", data, 0, [])
     board.write({"update": 1, "samples": samples} | dict.fromkeys(TAGS, 0.0))

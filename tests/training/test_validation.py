@@ -10,7 +10,7 @@ from nmt.config.config import Config
 from nmt.config.decoding import DecodingConfig
 from nmt.corpus.prepared import PreparedData
 from nmt.corpus.preparing.prepare import prepare
-from nmt.decoding.engines.pytorch import PyTorchSearch
+from nmt.decoding.engines.pytorch import PyTorchEngine
 from nmt.decoding.segments import TrainingLines
 from nmt.decoding.translator import Translator
 from nmt.evaluation.metrics import corpus_bleu
@@ -56,9 +56,9 @@ def test_validation_is_greedy_even_if_decoding_samples(toy_config):
         validator, prepared = make_validator(config)
         model = make_model(config, prepared).eval()
         found.append(validator._translate(model))
-    search = PyTorchSearch([model])
+    engine = PyTorchEngine([model])
     greedy = DecodingConfig(beam_size=1)
-    translator = Translator(search, prepared.tokenizers, config.data, greedy)
+    translator = Translator(engine, prepared.tokenizers, config.data, greedy)
     sources = [example.source for example in prepared.examples("validation")]
     assert found == [[each.text for each in translator.translate(sources)]] * 3
 

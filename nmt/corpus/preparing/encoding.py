@@ -8,7 +8,7 @@ from nmt.config.config import Config
 from nmt.config.data import DataConfig
 from nmt.corpus.prepared import SIDES, SequenceWriter, read_examples
 from nmt.corpus.text.cleaning import Cleaner
-from nmt.corpus.text.tags import split_prefix
+from nmt.corpus.text.tags import split_tag
 from nmt.corpus.text.training_placeholders import insert_in_pair
 from nmt.corpus.tokenizers.registry import Tokenizers, load_tokenizers
 from nmt.corpus.tokenizers.target_tokens import put_target_first
@@ -70,10 +70,10 @@ def read_as_model(data: DataConfig, tokenizers: Tokenizers, examples: Path) -> d
     cleaner, rules = Cleaner(data), tokenizers.placeholder_rules(data)
     texts: dict[str, list[str]] = {side: [] for side in SIDES}
     for example in read_examples(examples):
-        prefix, source = split_prefix(data, example.source)
+        tag, source = split_tag(data, example.source)
         source, target = cleaner.tidy(source), cleaner.tidy(example.reference)
         if rules:
             source, target = insert_in_pair(rules, source, target)
-        texts["source"].append(prefix + cleaner.source_form(source))
+        texts["source"].append(tag + cleaner.source_form(source))
         texts["target"].append(cleaner.target_form(target))
     return texts

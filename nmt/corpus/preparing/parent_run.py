@@ -24,7 +24,7 @@ from nmt.corpus.preparing.statistics import (
 )
 from nmt.corpus.sources.readers import Pair
 from nmt.corpus.text.capitals import CASING, Casing
-from nmt.corpus.text.tags import split_prefix
+from nmt.corpus.text.tags import split_tag
 from nmt.corpus.text.training_placeholders import KNOWN_WORDS, RARE_NAMES, KnownWords
 from nmt.corpus.tokenizers.registry import vocabulary_files
 from nmt.errors import UserError
@@ -126,7 +126,7 @@ class ParentRunData:
     def held_out(self) -> list[Pair]:
         """Return the distinct pairs that the run and its predecessors held out."""
         pairs = (
-            (split_prefix(self.data, example.source)[1], example.reference)
+            (split_tag(self.data, example.source)[1], example.reference)
             for path in self._held_out_files()
             for example in read_examples(path)
         )

@@ -37,7 +37,7 @@ from nmt.corpus.text.cleaning import Cleaner, as_lines
 from nmt.corpus.text.form_of_address import address
 from nmt.corpus.text.normalization import words_only
 from nmt.corpus.text.sentences import has_several
-from nmt.corpus.text.tags import tag_prefix
+from nmt.corpus.text.tags import tag_of
 from nmt.errors import UserError
 from nmt.files.text_files import CHUNK, read_line_pairs, text_writer
 from nmt.progress import with_progress
@@ -64,8 +64,8 @@ def read_given(data: DataConfig, corpora: list[Corpus]) -> Given:
                 inspection = _Inspection(data, corpus, split)
                 inspection.look_at(pairs)
                 inspection.finish()
-                prefix = tag_prefix(data, corpus.tag)
-                given.setdefault(split, []).extend((prefix + s, t) for s, t in pairs)
+                tag = tag_of(data, corpus.tag)
+                given.setdefault(split, []).extend((tag + s, t) for s, t in pairs)
     return given
 
 
@@ -242,7 +242,7 @@ def _clean(
         files = [stack.enter_context(text_writer(text)) for text in texts]
         raw_files = [stack.enter_context(text_writer(text)) for text in raw]
         cased_file = stack.enter_context(text_writer(cased)) if cased else None
-        for number, prefix, chunk in _read_chunks(data, corpora):
+        for number, tag, chunk in _read_chunks(data, corpora):
             inspections[number].look_at(chunk)
             sizes[number] += len(chunk)
             read = [as_lines(side) for side in zip(*chunk, strict=True)]
@@ -264,10 +264,10 @@ def _clean(
                 keys[side].append(sentence_keys(cleaned, data.seed))
                 if data.disjoint_splits:
                     plain_keys[side].append(sentence_keys(map(words_only, cleaned), data.seed))
-            prefixes = [prefix] * len(sources)
-            if data.address and not prefix:
-                prefixes = _addressed(data, cased_targets, keys[1][-1])
-            tagged = (before + line + "\n" for before, line in zip(prefixes, sources, strict=True))
+            tags = [tag] * len(sources)
+            if data.address and not tag:
+                tags = _addressed(data, cased_targets, keys[1][-1])
+            tagged = (each + line + "\n" for each, line in zip(tags, sources, strict=True))
             files[0].writelines(tagged)
             files[1].write("\n".join(targets) + "\n")
     for inspection in inspections:
@@ -286,13 +286,13 @@ def _clean(
 
 
 def _addressed(data: DataConfig, targets: list[str], keys: NDArray[np.int64]) -> list[str]:
-    """Return a prefix for each pair: in half of those whose target shows it, the form of address.
+    """Return the tag of each pair: in half of those whose target shows it, the form of address.
 
     keys: hashes of the targets, which choose the half
     """
     chosen = (keys % 2 == 0).tolist()
     return [
-        tag_prefix(data, address(target) if each else None)
+        tag_of(data, address(target) if each else None)
         for target, each in zip(targets, chosen, strict=True)
     ]
 
@@ -369,11 +369,11 @@ def _has_entity(text: str) -> bool:
 
 
 def _read_chunks(data: DataConfig, corpora: list[Corpus]) -> Iterator[tuple[int, str, list[Pair]]]:
-    """Yield chunks of pairs, each with the number of its corpus and its tag prefix."""
+    """Yield chunks of pairs, each with the number of its corpus and its tag."""
     for number, corpus in enumerate(corpora):
         pairs = iter(with_progress(corpus.pairs("train"), f"reading {corpus.name}"))
         while chunk := list(islice(pairs, CHUNK)):
-            yield number, tag_prefix(data, corpus.tag), chunk
+            yield number, tag_of(data, corpus.tag), chunk
 
 
 def _shares_with(
@@ -443,13 +443,13 @@ def _held_out(
     held_out: dict[Part, list[Pair]] = {part: [] for part in PARTS.values()}
     chosen = np.isin(plan.parts, list(held_out))
     if chosen.any():
-        prefixes = [tag_prefix(data, corpus.tag) for corpus in corpora]
+        tags = [tag_of(data, corpus.tag) for corpus in corpora]
         numbers = np.repeat(np.arange(len(corpora)), plan.sizes)[chosen]
         read = with_progress(read_line_pairs(raw), "picking held-out pairs", len(chosen))
         pairs = compress(read, chosen.tolist())
         found = zip(plan.parts[chosen].tolist(), numbers.tolist(), pairs, strict=True)
         for part, number, (source, target) in found:
-            held_out[Part(part)].append((prefixes[number] + source, target))
+            held_out[Part(part)].append((tags[number] + source, target))
     return held_out
 
 

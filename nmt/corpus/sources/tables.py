@@ -26,7 +26,7 @@ from nmt.config.languages import column_names
 from nmt.corpus.sources.columns import SIDE_NAMES
 from nmt.corpus.sources.download import cache_folder
 from nmt.corpus.sources.readers import MAX_UNPACKED_BYTES, Pair, Split, warn_once
-from nmt.errors import UserError, is_full_disk, missing_extra, one_line, unwritable, writing
+from nmt.errors import UserError, is_full_disk, missing_extra, one_line, write_error, writing
 from nmt.files.json_files import read_json, write_json
 
 if TYPE_CHECKING:
@@ -405,7 +405,7 @@ def _hub_errors_explained(path: str) -> Iterator[None]:
         if is_full_disk(error):
             import huggingface_hub as hub
 
-            raise unwritable(Path(hub.constants.HF_HUB_CACHE), error) from None
+            raise write_error(Path(hub.constants.HF_HUB_CACHE), error) from None
         raise UserError(
             f"{path}: cannot be loaded from the Hub: {one_line(error)[:300]}; check data.path "
             "and data.subset, or your network"

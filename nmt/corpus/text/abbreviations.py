@@ -28,7 +28,7 @@ _DOTTED = {
 _DOTTED = {
     **{"e.g.": "for example", "i.e.": "that is", "a.s.a.p.": "as soon as possible"},
     **{"u.s.a.": "USA", "u.s.": "USA", "u.k.": "UK", "w/o": "without", "w/": "with"},
-    **{"no.": "number", "nr.": "number", "y/o": "years old"},
+    **{"no.": "number", "nr.": "number", "y/o": "years old", "@": "at"},
 }
 _UNITS = {  # one, and several
     **dict.fromkeys(("h", "hr", "hrs"), ("hour", "hours")),
@@ -56,7 +56,7 @@ _WORD = re.compile(
 )
 _ABBREVIATION = re.compile(
     r"(?<![\w.])(?i:e\.\s?g\.|i\.\s?e\.|a\.s\.a\.p\.|u\.s\.(?:a\.)?|u\.k\.)"
-    r"|\b(?i:n[or])\.(?=\s?\d)|(?<!\S)(?:w/o?(?=\s)|y/o(?!\S))"
+    r"|\b(?i:n[or])\.(?=\s?\d)|(?<!\S)(?:w/o?(?=\s)|y/o(?!\S)|@(?=\s))"
 )
 _HALF_OF_DAY = re.compile(r"(?<=\d)\s?([ap])(\.?)\s?m\b(?!(?<=\sam)\s+I\b)\.?", re.IGNORECASE)
 _MEASURE = re.compile(rf"(?:((?<![\d.,:/])1)|\d)\s?({'|'.join(_UNITS)})\b(?!['’-])")
@@ -71,6 +71,7 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _NO_END = re.compile(  # of a sentence, before a small letter or a figure
     r"(?<![\w.])(?i:approx|dept|ed|est|excl|incl|max|qty|tel|temp|vol"
     r"|(?-i:Mon|Tues?|Wed|Thu|Thurs?|Fri|Sat|Sun))\.(?=\s[a-z\d])"
+    r"|(?<=\d)\.(?=[-–—](?!\w))"  # CHF 120.-
 )
 _HYPHENATED = re.compile(r"(?<![\w-])([^\W\d_]+)-([^\W\d_]+)(?![\w-])")
 _DAYS_FROM_TO = re.compile(
@@ -78,6 +79,20 @@ _DAYS_FROM_TO = re.compile(
     rf"({'|'.join(sorted(_DAY, key=len, reverse=True))})\b\.?(?!-)"
 )
 _TIME_TO = re.compile(r"(?<=m\.)\s?[–-]\s?(?=\d)")
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_ONES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+_NUMBER_WORD = re.compile(  # twenty-one, but neither twenty-first nor two hundred and twenty-one
+    rf"(?<!hundred )(?<!and )(?<!thousand )\b(?i:({'|'.join(_TENS)})[ -]({'|'.join(_ONES)}))"
+    r"(?![\w-]| (?:hundred|thousand|million))"
+)
+# bread & butter; Ben & Jerry may be a name
+_JOINED = re.compile(r"(?<=[^\W\d_]{2})\s?[&+]\s?(?=[a-z]{2})")
+_ALTERNATIVE = re.compile(r" and/or |\s?/\s?")
+_ALTERNATIVES = re.compile(  # yes/no
+    rf"(?<![\w/.:@'’&-])(?<!\d )[^\W\d_]{{2,}}"
+    rf"(?:(?:{_ALTERNATIVE.pattern})[^\W\d_]{{2,}})+(?!['’-]?\w|/|\.\w)"
+)
+_TITLE = re.compile(r"\b(Dr|Prof)(?= [A-Z])")
 _TRIPLE = re.compile(r"([^\W\d_])\1{2,}")
 _DECADE = re.compile(r"(?<=\d0)['’](?=s\b)|(?<!\w)['’](?=\d0s\b)")
 
@@ -134,6 +149,13 @@ def spell_out(text: str, language: str, is_known: Callable[[str], bool]) -> str:
         form = f"{_DAY[match[1]]} to {_DAY[match[2]]}"
         return form if knows(form) else match[0]
 
+    def in_figures(match: re.Match[str]) -> str:
+        return f"{_TENS.index(match[1].lower()) + 2}{_ONES.index(match[2].lower()) + 1}"
+
+    def alternatives(match: re.Match[str]) -> str:
+        words = " or ".join(_ALTERNATIVE.split(match[0]))
+        return words if knows(words) else match[0]
+
     def not_drawn_out(match: re.Match[str]) -> str:  # sooo
         forms = (match[0], _TRIPLE.sub(r"\1\1", match[0]), _TRIPLE.sub(r"\1", match[0]))
         return next((form for form in forms if is_known(form.lower())), match[0])
@@ -147,8 +169,34 @@ def spell_out(text: str, language: str, is_known: Callable[[str], bool]) -> str:
     spelled = _DAYS_FROM_TO.sub(days, _TIME_TO.sub(" to ", spelled))
     if _TRIPLE.search(spelled):
         spelled = _LETTERS.sub(not_drawn_out, spelled)
-    spelled = _SQUARE.sub(" m²", spelled)
+    spelled = _TITLE.sub(r"\1.", _NUMBER_WORD.sub(in_figures, spelled))
+    spelled = _JOINED.sub(" and ", spelled)
+    spelled = _ALTERNATIVES.sub(alternatives, _SQUARE.sub(" m²", spelled))
     spelled = _ATTACHED.sub(" ", _MEASURE.sub(measure, _DECADE.sub("", spelled)))
     spelled = _WORD.sub(word, _ABBREVIATION.sub(abbreviation, _DATE.sub(date, spelled)))
     spelled = _HYPHENATED.sub(hyphenated, spelled)
     return spelled.upper() if text.isupper() else spelled
+
+
+def with_signs(translation: str, source: str) -> str:
+    """Return the German translation of a text with its slashes, & and +.
+
+    `spell_out` read them as "or" and "and".
+
+    >>> with_signs("Kreuzen Sie Ja oder Nein an.", "Tick yes/no.")
+    'Kreuzen Sie Ja/Nein an.'
+    """
+    slashes = [s for each in _ALTERNATIVES.findall(source) for s in _ALTERNATIVE.findall(each)]
+    written = [" und/oder " if sign == " and/or " else sign for sign in slashes]
+    rest = _ALTERNATIVES.sub("", source)
+    translation = _with(written, translation, "oder", bool(re.search(r"\bor\b", rest)))
+    joined = _JOINED.findall(source)
+    return _with(joined, translation, "und", bool(re.search(r"\band\b", rest)))
+
+
+def _with(signs: list[str], translation: str, word: str, has_others: bool) -> str:
+    """Return a translation with signs in place of a word, if each of them stands for a sign."""
+    if not signs or has_others or translation.count(f" {word} ") != len(signs):
+        return translation
+    rest = iter(signs)
+    return re.sub(f" {word} ", lambda _: next(rest), translation)

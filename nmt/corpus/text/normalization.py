@@ -24,6 +24,8 @@ INVISIBLE = re.compile(f"[{_NEVER_SHOWN}{_BIDIRECTIONAL}]")
 """Control and invisible formatting characters, which carry no meaning: cleaning removes them."""
 _NOTHING_TO_SEE = re.compile(rf"[{_NEVER_SHOWN}{_BIDIRECTIONAL}\s]+")
 _INVISIBLE_IN_BOTH_DIRECTIONS = re.compile(f"[{_NEVER_SHOWN}]")
+_ANSWER = re.compile(r"\b[Nn]o\.(?=\s+\D)")  # not an abbreviation of number
+_EMPHASIS_ENDS = re.compile(r"(?<=[.!?])(?:\*{1,3}|_{1,3}|~~)(?=\s)")  # *Stop!* Now
 _RIGHT_TO_LEFT = {"ar", "dv", "fa", "he", "ku", "ps", "sd", "ug", "ur", "yi", "arc", "ckb", "syr"}
 
 # These may separate sentences. In the output, a tab starts a column, and some programs read the
@@ -114,6 +116,8 @@ def sentence_lengths(line: str, segment: Callable[[str], Sequence[str]]) -> list
     # sentencex fails on unusual whitespace and lone surrogates; replacing them one for one
     # preserves lengths. Addresses, codes, abbreviations and list signs are not cut.
     plain = cover_codes(cover_abbreviations(_SURROGATE.sub("\ufffd", _SPACE.sub(" ", line))))
+    plain = _ANSWER.sub("xx.", plain)
+    plain = _EMPHASIS_ENDS.sub(lambda mark: "”" * len(mark[0]), plain)
     plain = LIST_SIGN.sub(lambda sign: sign[0].replace(".", "x"), plain)
     lengths: list[int] = []
     start = 0

@@ -5,12 +5,16 @@ library, because `nmt export` copies this file beside translate.py.
 """
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
+from nmt.corpus.text.abbreviations import with_signs
 from nmt.corpus.text.division import halves, halves_of_run_on
+from nmt.corpus.text.emphasis import Mark, put_marks, remove_marks
 from nmt.corpus.text.normalization import UnicodeForm, is_right_to_left, sentence_lengths, tidy
 from nmt.corpus.text.placeholders import (
     PlaceholderRules,
@@ -32,7 +36,17 @@ from nmt.corpus.text.surroundings import peel
 _FEWEST_DIVIDED = 16  # tokens; any model translates shorter sentences better as a whole
 _FEWEST_CAPITALS = 4  # of a single word: USA and TV stay abbreviations
 _FEWEST_JUDGED = 12  # tokens; shorter translations vary more in length
-_SEPARATOR = re.compile(r"(?<=\w)\s+(?=[|•·>]\s+\w)|(?<=\s[|•·>])\s+(?=\w)")  # of items in a row
+_SEPARATOR = re.compile(  # of items in a row
+    r"(?<=\w)\s+(?=[|•·>]\s+\w)|(?<=\s[|•·>])\s+(?=\w)"
+)
+_LIST = re.compile(r"[^\W\d_]+(?: [^\W\d_]+){0,2}(?:, [^\W\d_]+(?: [^\W\d_]+){0,2}){4,}\.?")
+# Of a sentence rather than a list.
+_NO_LIST = re.compile(
+    r"\b(?:and|are|at|for|he|I|in|is|it|no|not|on|or|please|she|they|to|was|we|with|"
+    r"yes|you)\b",
+    re.IGNORECASE,
+)
+_TWO_STOPS = re.compile(r"(?<=\d)\.\.(?!\.)")
 _ELLIPSIS = re.compile(r"(?<!\.)\.{2,4}(?!\.)")
 _SHORTEST, _LONGEST = 0.5, 2.5  # of the usual length
 
@@ -70,7 +84,7 @@ class Part:
     """A text to translate as a whole."""
 
     raw: str
-    """As typed."""
+    """As typed, without the marks of emphasis and links."""
     cased: str
     """With placeholders."""
     text: str
@@ -84,6 +98,10 @@ class Part:
     before: str = ""
     after: str = ""
     """`before` and `after` stand around it in the translation."""
+    marks: tuple[Mark, ...] = ()
+    """Around words of `text`."""
+    marked: str = ""
+    """As typed, if it has marks."""
     capitals: bool = False
     """Whether it was typed in capitals throughout."""
     capital: bool = False
@@ -120,19 +138,21 @@ class Splitter:
         """Return a sentence as one line of visible characters."""
         return tidy(sentence, self.rules.unicode, self._keep_bidi)
 
-    def parts(self, sentence: str, prefix: str = "") -> list[Part]:
+    def parts(self, sentence: str, tag: str = "") -> list[Part]:
         """Return the parts of a sentence; none if it has no text to translate.
 
-        prefix: put in front of the text of each part
+        tag: put in front of the text of each part
         """
-        parts = self._framed(self.tidy(sentence), prefix, self.rules.longest)
+        parts = self._framed(self.tidy(sentence), tag, self.rules.longest)
         if parts and self.rules.lowercase == "source" and _first_letter(parts[0].raw).isupper():
             parts[0] = replace(parts[0], capital=True)
         return parts
 
-    def divide(self, part: Part, prefix: str = "") -> list[Part]:
+    def divide(self, part: Part, tag: str = "") -> list[Part]:
         """Return a part in two halves, or as it is if it cannot be divided."""
-        parts = self._all(halves(part.raw, self.rules.source_language), prefix, self.rules.longest)
+        parts = self._all(
+            halves(part.marked or part.raw, self.rules.source_language), tag, self.rules.longest
+        )
         if len(parts) < 2:
             return [part]
         before = part.before + parts[0].before
@@ -140,7 +160,7 @@ class Splitter:
         parts[-1] = replace(parts[-1], after=parts[-1].after + part.after)
         return parts
 
-    def _framed(self, text: str, prefix: str, longest: int) -> list[Part]:
+    def _framed(self, text: str, tag: str, longest: int) -> list[Part]:
         before, core, after = peel(text, self.rules.source_language)
         if not has_text(core):
             return []
@@ -148,19 +168,19 @@ class Splitter:
             core = double_outside(plain(core))
         else:
             core = to_known(core, self._knows)
-        parts = self._split(core, prefix, longest)
+        parts = self._split(core, tag, longest)
         if parts:
             before, after = quotes_of(self.rules.target_language, before, after)
             parts[0] = replace(parts[0], before=before + parts[0].before)
             parts[-1] = replace(parts[-1], after=parts[-1].after + after)
         return parts
 
-    def _all(self, texts: Sequence[str], prefix: str, longest: int) -> list[Part]:
+    def _all(self, texts: Sequence[str], tag: str, longest: int) -> list[Part]:
         """Return the parts of several texts; those without words stay around their neighbours."""
         parts: list[Part] = []
         waiting = ""
         for text in texts:
-            if found := self._framed(text.strip(), prefix, longest):
+            if found := self._framed(text.strip(), tag, longest):
                 found[0] = replace(found[0], before=waiting + found[0].before)
                 waiting = ""
                 parts += found
@@ -170,16 +190,24 @@ class Splitter:
                 waiting += text.strip() + " "
         return parts
 
-    def _split(self, text: str, prefix: str, longest: int) -> list[Part]:
+    def _split(self, text: str, tag: str, longest: int) -> list[Part]:
         if len(texts := _SEPARATOR.split(text)) > 1:
-            return self._all(texts, prefix, longest)
-        replaced = self._placeholders.insert(text) if self._placeholders else PlaceholderText(text)
+            return self._all(texts, tag, longest)
+        # A model would drop and repeat items.
+        if _LIST.fullmatch(text) and not _NO_LIST.search(text):
+            *items, last = (self._framed(item, tag, longest) for item in text.split(", "))
+            items = [
+                [*found[:-1], replace(found[-1], after=found[-1].after + ",")] for found in items
+            ]
+            return [part for found in [*items, last] for part in found]
+        raw, marks = remove_marks(text)
+        replaced = self._placeholders.insert(raw) if self._placeholders else PlaceholderText(raw)
         capitals = self._writes_capitals and _in_capitals(replaced.text)
         cased = self._sentence_case(replaced.text) if capitals else replaced.text
         if self.rules.strip_punctuation:
             cased = strip_punctuation(cased)
         shown = cased.lower() if self.rules.lowercase in ("source", "both") else cased
-        tokens = self._encode(prefix + shown)
+        tokens = self._encode(tag + shown)
         if not tokens:  # only marks that SentencePiece uses for spaces
             return []
         if len(tokens) > longest and len(text) > 1:
@@ -189,20 +217,22 @@ class Splitter:
             ):
                 texts = halves(text, self.rules.source_language)
             if len(texts) > 1:
-                return self._all(texts, prefix, longest)
+                return self._all(texts, tag, longest)
         if 0 < self.rules.usual < len(tokens):
             texts = halves_of_run_on(text, self.rules.source_language)
             if len(texts) > 1:
-                return self._all(texts, prefix, longest)
+                return self._all(texts, tag, longest)
         # One character, as bytes, may exceed the positions of a very small model.
         return [
             Part(
-                text,
-                prefix + cased,
-                prefix + shown,
+                raw,
+                tag + cased,
+                tag + shown,
                 tokens[: self.rules.room],
                 replaced.words,
                 replaced.written,
+                marks=_in_words_of(replaced, marks),
+                marked=text if marks else "",
                 capitals=capitals,
             )
         ]
@@ -223,8 +253,12 @@ class Splitter:
 
     # ------------------------------------------------------------------------------- after a search
 
-    def write(self, part: Part, translation: str) -> str:
-        """Return the translation of a part in its case, with placeholders filled in."""
+    def write(self, part: Part, translation: str, pairs: Sequence[tuple[int, int]] = ()) -> str:
+        """Return the translation of a part in its case, with placeholders filled in.
+
+        pairs: the numbers of aligned words of `part.text` and of the translation, by which marks
+        are placed
+        """
         text = self._restore_case(translation) if self._restore_case else translation
         if self.rules.plain_punctuation:
             text = typeset(text, self.rules.target_language)
@@ -233,16 +267,34 @@ class Splitter:
             text = _ELLIPSIS.sub("...", text)
         if part.cased.endswith(".") and part.raw[-1:].isalpha():  # 5pm, read as 5 p.m.
             text = text.removesuffix(".")
+        if (self.rules.source_language, self.rules.target_language) == ("en", "de"):
+            text = with_signs(text, part.raw)
         if part.capitals:
             text = text.upper()
         elif part.capital:
             text = text[:1].upper() + text[1:]
-        return fill_placeholders(text, part.written)
+        if part.marks:
+            text = put_marks(text, part.marks, pairs, len(part.text.split()))
+        # A German ordinal has the full stop that also ends the sentence.
+        return _TWO_STOPS.sub(".", fill_placeholders(text, part.written))
 
 
 def surround(part: Part, translation: str) -> str:
     """Return the translation of a part with what stands around it."""
     return part.before + translation + part.after if translation else ""
+
+
+def _in_words_of(replaced: PlaceholderText, marks: Sequence[Mark]) -> tuple[Mark, ...]:
+    """Return marks around the words of a text as those around the words with placeholders."""
+    counts = (
+        max(1, len(fill_placeholders(word, replaced.words).split()))
+        for word in replaced.text.split()
+    )
+    ends = [*accumulate(counts)]
+    return tuple(
+        replace(mark, start=bisect_right(ends, mark.start), end=bisect_left(ends, mark.end) + 1)
+        for mark in marks
+    )
 
 
 def _first_letter(text: str) -> str:

@@ -51,8 +51,16 @@ _PREFIXES = frozenset(
         *("re", "self", "semi", "sub", "well"),
     )
 )
-_TITLES = ("Mr. ", "Mrs. ", "Ms. ", "Mr ", "Mrs ", "Ms ")  # before names such as Brown
+# Before names such as Brown
+_TITLES = ("Mr. ", "Mrs. ", "Ms. ", "Mr ", "Mrs ", "Ms ", "Dr. ", "Dr ", "Prof. ")
 _OFFICES = frozenset(("president", "chairman", "speaker", "secretary", "minister", "mayor"))
+_NO_SURNAMES = frozenset(  # though in capitals
+    (
+        *("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
+        *("January", "February", "March", "April", "June", "July", "August", "September"),
+        *("October", "November", "December", "English", "German", "French", "Christmas", "Easter"),
+    )
+)
 _HISSING = tuple("sßxz")  # ends of names that take no s in the German genitive
 _APOSTROPHE_ALONE = re.compile(rf"(?:\b[Tt]he )?([{PLACEHOLDERS}])['’](?= [^\W\d_])")
 _OPENING_QUOTE = re.compile(rf"(?<![\w{PLACEHOLDERS}])['’](?=\S)")
@@ -85,10 +93,11 @@ _FILE_ENDINGS = (
 _SIGNS = "$£¥\u20a0-\u20c0"  # of currencies
 _CURRENCIES = "EUR|USD|GBP|CHF|JPY|CNY|INR|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|BRL|ZAR"
 # Those that need no translation, and are no abbreviation of million.
-_UNITS = (
+UNITS = (
     "km/h|m/s|[kcm]m[²³23]?|m[²³23]|(?:ft|in|yd|mi)[²³]|[km]g|ml|[kM]?Wh?|[kMG]?Hz|[kKMGT]B|"
     f"[MG]bit/s|[km]?V|mAh?|kJ|hPa|dB|px|{_CURRENCIES}"
 )
+_UNIT = re.compile(UNITS)
 _END_OF_URL = r"[^\s<>\"“”„.,;:!?()\]}'’]"
 _URL_TEXT = rf"(?:[^\s<>\"“”„()]|\([^\s()]*\))*(?:{_END_OF_URL}|\([^\s()]*\))"
 # Marks on both sides of the name of a field
@@ -139,6 +148,10 @@ _NAMELIKE = re.compile(
             r"(?<!\w)[A-Za-z]\w*_\w+|(?<![\w.])[A-Za-z_]\w*\(\)",  # an identifier
             r"(?<![\w-])[A-Z]{2}\d\d(?: ?[A-Z\d]{4}){3,7}(?: ?[A-Z\d]{1,3})?(?!\w)",  # IBAN
             r"(?<!\w)(?:[A-Z]{2} (?=0\d\d)|ISBN:? )\d(?:[\d-]*[\dX])?(?!\w)",  # BA 0295
+            r"(?:(?<=\b[Ff]light )[A-Z][A-Z\d]|(?<!\w)(?:ICE|IC|EC|RE|RB)) \d{1,4}(?!\w)",
+            r"(?<![\w-])(?:X{1,3}(?:IX|IV|V?I{0,3})|IX|IV|VI{1,3}|II{1,2})(?![\w-])",  # Henry VIII
+            r"(?:(?<=[a-z,] )|(?<!\w)\d{1,4}[A-Z]? )(?:[A-Z][\w'’-]+ ){1,2}"  # 221B Baker Street
+            r"(?:Street|Road|Avenue|Lane|Drive|Square|Boulevard)(?!\w)",
             # A run with a digit, and later another after a letter, ^ or ::, such as 1Z99 or 10^6,
             # but no measures, such as 5m2 or 2x5kg
             rf"(?<![{_IN_CODE}])(?!(?!0x)[\d.]+(?:x\d|[kcm]?m[23]\b))#?[A-Za-z]*\d[{_IN_CODE}]*"
@@ -148,9 +161,10 @@ _NAMELIKE = re.compile(
             r"(?<![\w-])(?!(?<=\d )[kcm]?m[23]\b)[A-Za-z]{1,6}\d"
             r"(?:\w|-(?![a-z]{3}))*(?:\.\d+)*(?<!-)",
             r"(?<![\w-])[A-Z][A-Za-z]*-\d(?:\w|-(?![a-z]{3}))*(?<!-)",
-            rf"(?<![\w.,:$€£¥-])\d+(?!(?:[AP]M|{_UNITS})\b)"  # 3D, 5k
+            rf"(?<![\w.,:$€£¥-])\d+(?!(?:[AP]M|{UNITS})\b)"  # 3D, 5k
             r"(?:[A-Z]{1,2}\d*|[a-fkpx])(?!\w|\.\s?m\b)",
             r"(?<![\w.])(?!(?:[AP]\.M|U\.[SK]|E\.G|I\.E)\.)(?:[A-Z][a-z]?\.){2,}(?!\w)",  # Ph.D.
+            r"(?<![\w&])[A-Z]{1,3}&[A-Z]{1,3}(?![\w&])",  # Q&A
             r"[._=*~-]{4,}|…{2,}",  # a field to fill in
             EMOTICON,
             EMOJI,
@@ -171,7 +185,7 @@ _NUMBER = re.compile(
     r"|\d{1,3} [1-9]/[2-9](?![\w/])"  # 2 1/2
     r"|\+?\d+(?:(?:[.,:/x×–—'-]|[–—-](?P=currency)| [x×] )\d+)*[½¼¾]?|(?<![^\s(])\.\d+|[½¼¾])"
     r"(?(currency)|(?P<unit>"  # m after a currency is no metre
-    rf"\s?[%‰€]|\s?[¢{_SIGNS}](?!\d)|\s?°(?:\s?[CF]\b)?|[\s-]?(?:{_UNITS})(?![\w²³])|\s[mgl](?!\w)"
+    rf"\s?[%‰€]|\s?[¢{_SIGNS}](?!\d)|\s?°(?:\s?[CF]\b)?|[\s-]?(?:{UNITS})(?![\w²³])|\s[mgl](?!\w)"
     r"|\s?s(?!\w)"  # seconds
     r"|\sA(?!\w|\.\s?\w))?)"  # amperes, but no a.m.
     r"(?P<more>\+(?![\w+])|(?<='\d)\"|(?<='\d\d)\")?"  # 50+, 6'2"
@@ -184,6 +198,15 @@ _MAGNITUDES = {
     **{"k": "Tsd.", "m": "Mio.", "b": "Mrd."},
     **{"thousand": "Tsd.", "million": "Mio.", "billion": "Mrd.", "trillion": "Bio."},
 }
+_PER = {  # 20 €/month
+    **dict.fromkeys(("h", "hr", "hour"), "Stunde"),
+    **dict.fromkeys(("item", "pc", "piece"), "Stück"),
+    **{"day": "Tag", "month": "Monat", "week": "Woche", "year": "Jahr", "night": "Nacht"},
+    **{"person": "Person", "child": "Kind", "user": "Nutzer", "room": "Zimmer", "page": "Seite"},
+    **{unit: unit for unit in ("g", "kg", "km", "l", "m", "m²", "min", "t")},
+}
+_RATE = re.compile(rf"\s?/\s?({'|'.join(sorted(_PER, key=len, reverse=True))})(?![\w²³])")
+_NO_CENTS = re.compile("[.,][-–—](?!\\w)")  # CHF 120.-
 _HALF_OF_DAY = re.compile(r"(?:\s?(?:-|–|to|and|or)\s?(\d{1,2}(?:[:.]\d\d)?))?\s?([aApP])\.?[mM]\b")
 _TIME = re.compile(r"(\d{1,2})(?:[:.](\d\d))?")
 _UNTIL = re.compile("([-–—]| ?[x×] ?)")
@@ -250,6 +273,10 @@ def numbers_of(text: str, source: str, target: str) -> Iterator[Number]:
         more = match["more"] or ""
         figures, more = (figures, more) if unit else (figures + more, "")  # 10 %+, 50+ $
         written = sign + _with_unit(figures, currency, unit, target) + more
+        if currency and (no_cents := _NO_CENTS.match(text, end)):
+            end = no_cents.end()
+        if target == "de" and (unit or currency) and (rate := _RATE.match(text, end)):
+            end, written = rate.end(), f"{written}/{_PER[rate[1]]}"
         yield Number(start, end, written)
 
 
@@ -323,6 +350,8 @@ def has_text(text: str) -> bool:
     >>> [has_text(text) for text in ("Hi!", "50 %", "https://example.org", "A4")]
     [True, False, False, False]
     """
+    if _UNIT.fullmatch(text.strip()):
+        return False
     return any(map(str.isalpha, text)) and any(map(str.isalpha, _replace_namelike("", text)))
 
 
@@ -401,7 +430,7 @@ class PlaceholderRules:
         )
 
         def replacement(match: re.Match[str]) -> str:
-            word, before = match.group(), match.string[max(0, match.start() - 5) : match.start()]
+            word, before = match.group(), match.string[max(0, match.start() - 6) : match.start()]
             follows_title = before.endswith(_TITLES) and word.istitle()
             if follows_title and word.lower() not in _OFFICES:
                 return replaced.placeholder(word, word, PLACEHOLDERS)
@@ -417,8 +446,9 @@ class PlaceholderRules:
         return replaced
 
     def _in_target(self, word: str) -> str:
-        """Return a name as the target writes it; a German noun gets its capital."""
-        return self._written.get(word.lower(), word)
+        """Return a name as the target writes it, in capitals if it is typed so."""
+        name = self._written.get(word.lower(), word)
+        return name.upper() if word.isupper() and len(word) > 1 else name
 
     def _with_whole_names(self, replaced: PlaceholderText) -> str:
         """Replace names of several words with one placeholder each, or the model may divide them.
@@ -429,8 +459,11 @@ class PlaceholderRules:
         def replacement(row: re.Match[str]) -> str:
             words: list[tuple[bool, str]] = []
             for before, word in re.findall(_WITH_PARTICLES, row[0]):
-                particles, is_name = before.split(), self._is_name(word)
                 follows_name = bool(words) and words[-1][0]  # as in Zoe van Dyck
+                particles = before.split()
+                is_name = self._is_name(word) or (
+                    follows_name and not particles and may_have_surname and _is_surname(word)
+                )
                 belong = is_name and (follows_name or self._begin_names(particles))
                 if belong and not follows_name and row.start() > 1 and words:  # Yusuf ibn Tariq
                     words[-1] = (words[-1][1].lower() in self.target_words, words[-1][1])
@@ -443,6 +476,9 @@ class PlaceholderRules:
                 pieces.append(replaced.placeholder(name, name, PLACEHOLDERS) if several else name)
             return " ".join(pieces)
 
+        capitalized = re.findall(r"(?<![^\W\d_])[^\W\d_]+", replaced.text)
+        titles = sum(map(str.istitle, capitalized))
+        may_have_surname = titles <= 3 or 2 * titles < len(capitalized)  # no headline
         return _IN_A_ROW.sub(replacement, replaced.text)
 
     def _begin_names(self, particles: Sequence[str]) -> bool:
@@ -498,6 +534,11 @@ class PlaceholderRules:
         return runs.sub(
             lambda run: replaced.placeholder(run[0], run[0], PLACEHOLDERS), replaced.text
         )
+
+
+def _is_surname(word: str) -> bool:
+    """Return whether a word after a name may be a surname, such as Brown, by its capital."""
+    return word.istitle() and len(word) > 2 and word not in _NO_SURNAMES
 
 
 def _with_genitives(replaced: PlaceholderText) -> str:

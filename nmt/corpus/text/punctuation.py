@@ -138,8 +138,13 @@ def within_quotes(text: str, before: str, after: str) -> str:
     return text.translate(_ALTERNATED) if "„" in before or "“" in after else text
 
 
+_SPACED_QUOTE = re.compile(r"[«‹]\s|\s[»›]")
+
+
 def quotes_of(language: str, before: str, after: str) -> tuple[str, str]:
     """Return what stands around a sentence, with the quotation marks of a language."""
+    if bool(_SPACED_QUOTE.search(before)) != bool(_SPACED_QUOTE.search(after)):
+        return before, after  # arrows, as in "Read more »"
     opening, closing, opening_single, closing_single = _LANGUAGE_QUOTES.get(
         language, _STRAIGHT_QUOTES
     )

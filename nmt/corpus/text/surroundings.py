@@ -7,7 +7,7 @@ import re
 import unicodedata
 
 from nmt.corpus.text.mnemonics import find_mnemonic
-from nmt.corpus.text.placeholders import EMOTICON, KEYCAP, has_text
+from nmt.corpus.text.placeholders import EMOTICON, KEYCAP, UNITS, has_text
 from nmt.corpus.text.punctuation import DOUBLE, SINGLE
 
 _BRACKETS = {"(": ")", "[": "]"}
@@ -15,17 +15,24 @@ LIST_SIGN = re.compile(
     r"^(?:(?:[-–—*•·▪●◦‣⁃※→►>#+|]{1,6}|\[(?:[ xX]|\d{1,3})?\]"
     r"|\(?(?:\d{1,3}\.?|[A-Za-z]|[ivxIVX]{1,4})\))\s+(?=\S)"
     r"|\d{1,2}(?:\.\d{1,2}){2,4}\.?\s+(?=[A-ZÄÖÜ])"
+    r"|[A-Z]:\s+(?=\w)"  # of a speaker
     # Before other words, it may be an initial: A. Smith
     r"|[A-Z]\.\s+(?=(?:The|An?|It|This|These|There|He|She|We|They|You|My|Your|Our|All|Only|If|What|"
     r"Where|When|Which|Who|Why|How|Is|Are|Do|Does|Please|Der|Die|Das|Eine?|Es|Er|Sie|Wir|Ich|Alle|"
     r"Nur|Wenn|Was|Wo|Wann|Wer|Warum|Wie|Ist|Sind|Bitte)\b))"
 )
 # In German also an ordinal or a time: 3. Mai, 7.30 Uhr
-_LIST_NUMBER = re.compile(r"\d{1,3}\.\s+(?=\S)|\d{1,2}\.\d{1,2}\s+(?=[A-Z])(?![MBT]\w*illion)")
+_LIST_NUMBER = re.compile(
+    r"\d{1,3}\.\s+(?=\S)|\d{1,2}\.\d{1,2}\s+(?=[A-Z])(?![MBT]\w*illion)"
+    rf"(?!(?:{UNITS})(?!\w))"
+)
 _END_MARKS = ".!?,;:…"
+_ARROW = re.compile(r"(?:\s?[←-⇿➔-➾]+|\s[»›>]+|(?<=\w)›+|\s[-=]{1,2}>+)$")  # Read more→
+_ARROW_BEFORE = re.compile(r"(?:[←-⇿➔-➾]+|[«‹<]+(?=\s)|<+[-=]{1,2}(?=\s))")
 _REPEATED = re.compile(r"(?<=[^\s.…])\s*(?:\.{2,}|…)[.…!?]*$|(?<=[!?])[!?.…]+$|\s+(?:…|[.!?]{2,})$")
-_EMOTICON = re.compile(rf"\s+{EMOTICON}$|\s*{KEYCAP}$")
-_EMOTICON_BEFORE = re.compile(rf"(?:{EMOTICON}|{KEYCAP})(?=\s)")
+_LAUGH = r"(?i:lol|rofl|lmao|omg|xd|(?:ha){2,9}h?|(?:he){2,9}|(?:hi){2,9})"
+_EMOTICON = re.compile(rf"\s+{EMOTICON}$|\s*{KEYCAP}$|(?<![\s,])[\s,]+{_LAUGH}$")
+_EMOTICON_BEFORE = re.compile(rf"(?:{EMOTICON}|{KEYCAP})(?=\s)|{_LAUGH}[,.!]*(?=\s)")
 _NOTE = re.compile(r"\s*(?:\[\d{1,3}\])+$|(?<=\D)[¹²³⁴-⁹]+$")  # the number of a footnote
 _CUT_OFF = re.compile(r"(?<![\s–—―-])\s*(?:-{2,}|[–—―]+)[.!?]*$|(?<=\S)\s-$")
 _NEW_SPEAKER = re.compile(r"(?:-{1,2}|[–—―])(?=[\"“„‘'(¿¡]?[^\W\d_a-z])")  # not an option, --help
@@ -76,7 +83,9 @@ def _step(text: str, language: str) -> tuple[int, int]:
         after += 1
     if before or after:
         return before, after
-    for pattern in (_REPEATED, _NOTE, _CUT_OFF, _BLANK):
+    if found := _ARROW_BEFORE.match(text):
+        return found.end(), 0
+    for pattern in (_ARROW, _REPEATED, _NOTE, _CUT_OFF, _BLANK):
         if found := pattern.search(text):
             return 0, len(text) - found.start()
     return _around(text)

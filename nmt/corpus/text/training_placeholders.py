@@ -34,6 +34,9 @@ KNOWN_WORDS = "known_words.json"
 RARE_NAMES = "rare_names.json"
 _OWNER = re.compile(r"(?<![^\W\d_])[^\W\d_]+(?=['’][sS]\b)")
 _MOSTLY = 0.8
+# Of the source pairs of a rare name; the others may have another form, such as the apostle Petrus,
+# and the target may have the word with another meaning, such as Bauer.
+_OFTEN = 0.5
 _RARE = 20  # training pairs with a name, below which it is always replaced
 FEWEST_NUMBERS = 100  # training pairs, for placeholders of numbers to be learned
 
@@ -116,6 +119,7 @@ class TrainingPlaceholders:
         in_target: Counter[str] = Counter()
         in_both: Counter[str] = Counter()
         capitals: Counter[str] = Counter()
+        titles: Counter[str] = Counter()  # with one capital
         forms: Counter[str] = Counter()  # as the target writes them
         for source, target in pairs:
             source_words, target_forms = words_of(source), set(WORD.findall(target))
@@ -128,6 +132,7 @@ class TrainingPlaceholders:
                 forms.update(form for form in target_forms if form.lower() in both)
             if only_names:
                 capitals.update({w.lower() for w in WORD.findall(source) if w[0].isupper()})
+            titles.update({w.lower() for w in WORD.findall(source) if w.istitle()})
             if languages and numbers is None and with_numbers < FEWEST_NUMBERS:
                 replaced = replace_numbers(PlaceholderText(source), languages, NUMBERS)
                 with_numbers += bool(replaced.words and replace_in_target(target, replaced)[1])
@@ -137,6 +142,14 @@ class TrainingPlaceholders:
             if len(word) > 2
             and count >= _MOSTLY * max(in_source[word], in_target[word])
             and (not only_names or capitals[word] >= _MOSTLY * in_source[word])
+        }
+        self.names |= {
+            word
+            for word, count in in_both.items()
+            if len(word) > 2
+            and in_source[word] < _RARE
+            and count >= _OFTEN * in_source[word]
+            and titles[word] >= _MOSTLY * in_source[word]
         }
         most_frequent_last = sorted(forms, key=lambda form: (forms[form], form))
         written = {form.lower(): form for form in most_frequent_last}

@@ -7,16 +7,18 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any, get_args
 
-from nmt.config.choices import ComputeType, Engine, Weights
+from nmt.config.choices import ComputeType, EngineName, Weights
 from nmt.config.config import Config
 from nmt.config.decoding import DecodingConfig
 from nmt.decoding.engines import conversion
 from nmt.decoding.engines.interface import Constraints, unknown_fields
 from nmt.decoding.search.batches import make_batches
-from nmt.decoding.search.hypothesis import Hypothesis, best_first, finish
+from nmt.decoding.search.hypothesis import Hypothesis
+from nmt.decoding.search.length_penalty import best_first, scored_hypothesis
 from nmt.errors import UserError, no_such_device, one_line
 from nmt.runs.folder import RunFolder
 from nmt.special_tokens import SUPPRESSED, UNK
@@ -29,13 +31,14 @@ _LOG = logging.getLogger(__name__)
 _EXACT_INT8 = ("AVX512VNNI", "ASIMDDP")
 
 # Size in bytes from which a converted model counts as large, about 33 million parameters. Several
-# threads then share each batch: one sentence takes half the time, but many lines take a little
-# longer.
+# threads then share each batch, so that one sentence takes half the time. For many lines, a second
+# copy of the model with one thread for each batch is a third faster.
 _LARGE = 2**27
 _SHARING = 4  # threads, at most
 # Source tokens times hypotheses in a batch, for each thread that shares it; more overflow the
 # caches, fewer leave threads idle.
 _CPU_BATCH = 1536
+_MANY = 2  # batches for each thread
 DECODING_FIELDS = {
     *("engine", "beam_size", "length_penalty", "length_offset"),
     *("max_length_factor", "max_length_extra"),
@@ -67,15 +70,15 @@ def open_run(
     decoding: DecodingConfig,
     device: str | None,
     compute_type: ComputeType | None,
-) -> "CTranslate2Search":
-    """Open the converted model of a run; for errors see `CTranslate2Search`."""
+) -> "CTranslate2Engine":
+    """Open the converted model of a run; for errors see `CTranslate2Engine`."""
     seed = decoding.seed if decoding.temperature else None
     with conversion.converted(run, weights) as folder:
-        return CTranslate2Search(folder, run.config.model.max_length, device, compute_type, seed)
+        return CTranslate2Engine(folder, run.config.model.max_length, device, compute_type, seed)
 
 
-class CTranslate2Search:
-    """Searches with a converted model; see `Search`.
+class CTranslate2Engine:
+    """Searches with a converted model; see `Engine`.
 
     The library searches like `beam_search` but has a different length penalty. Therefore it returns
     all hypotheses of its beam with plain log-probabilities, and they are ranked here. Its
@@ -87,7 +90,7 @@ class CTranslate2Search:
     Raises `UserError` if the library cannot open the model or does not support the precision here.
     """
 
-    engine: Engine = "ctranslate2"
+    name: EngineName = "ctranslate2"
 
     def __init__(
         self,
@@ -98,6 +101,7 @@ class CTranslate2Search:
         seed: int | None = None,
     ):
         self.max_length = max_length
+        self._folder = folder
         self._library, self._sharing = _load(folder, device, compute_type, seed)
         self._target_size = _target_size(folder)
         # One more than can search at once; the extra one prepares sentences or reads results.
@@ -115,6 +119,7 @@ class CTranslate2Search:
         if constraints is not None:
             raise ValueError("CTranslate2 does not support constraints")
         hypotheses = decoding.hypotheses(n_best)
+        library = self._library_for(sum(map(len, sources)) * hypotheses)
         if decoding.temperature:  # one by one, so that no sample is drawn twice
             batches = [[i] for i in range(len(sources))]
         else:
@@ -123,8 +128,8 @@ class CTranslate2Search:
             groups = [list(range(len(sources)))]
             if self._library.device == "cpu":
                 groups = _by_limit(groups[0], limits)
-            batches = self._make_batches(groups, sources, decoding, hypotheses)
-        found = self._search(batches, sources, limits, decoding, hypotheses)
+            batches = self._make_batches(library, groups, sources, decoding, hypotheses)
+        found = self._search(library, batches, sources, limits, decoding, hypotheses)
         # On a GPU, those that reached their own limit are searched again. This misses a sentence
         # whose longer hypothesis was dropped in favour of shorter ones.
         exceeding = []
@@ -133,12 +138,30 @@ class CTranslate2Search:
             for i in batch:
                 if limits[i] < highest and any(len(h.ids) >= limits[i] - 1 for h in found[i]):
                     exceeding.append(i)
-        batches = self._make_batches(_by_limit(exceeding, limits), sources, decoding, hypotheses)
-        found |= self._search(batches, sources, limits, decoding, hypotheses)
+        groups = _by_limit(exceeding, limits)
+        batches = self._make_batches(library, groups, sources, decoding, hypotheses)
+        found |= self._search(library, batches, sources, limits, decoding, hypotheses)
         return [found[i][:n_best] for i in range(len(sources))]
+
+    def _library_for(self, tokens: int) -> Any:
+        """Return the library for a search; tokens: its source tokens times hypotheses."""
+        threads = self._library.num_translators * self._sharing
+        is_large = self._sharing > 1 and tokens >= _MANY * threads * _CPU_BATCH
+        return self._for_many if is_large else self._library
+
+    @cached_property
+    def _for_many(self) -> Any:
+        """The same model with a thread for each batch; opened on first use."""
+        first = self._library
+        threads = first.num_translators * self._sharing
+        try:
+            return _open(self._folder, first.device, 0, first.compute_type, threads, 1)
+        except (RuntimeError, ValueError):  # the folder was temporary
+            return first
 
     def _make_batches(
         self,
+        library: Any,
         groups: list[list[int]],
         sources: Sequence[list[int]],
         decoding: DecodingConfig,
@@ -146,17 +169,19 @@ class CTranslate2Search:
     ) -> list[list[int]]:
         """Divide groups of sentences, by their numbers, into batches."""
         most = decoding.batch_tokens
-        if self._library.device == "cpu":
-            most = min(most, _CPU_BATCH * self._sharing)
+        if library.device == "cpu":
+            sharing = self._sharing if library is self._library else 1
+            most = min(most, _CPU_BATCH * sharing)
         batches = []
         for numbers in groups:
             tokens = [len(sources[i]) * hypotheses for i in numbers]
-            made = make_batches(tokens, most, self._library.num_translators)
+            made = make_batches(tokens, most, library.num_translators)
             batches += [[numbers[i] for i in batch] for batch in made]
         return batches
 
     def _search(
         self,
+        library: Any,
         batches: list[list[int]],
         sources: Sequence[list[int]],
         limits: Sequence[int],
@@ -166,7 +191,7 @@ class CTranslate2Search:
         """Search batches of sentences in parallel, each with its highest limit."""
         highest = [max(limits[i] for i in batch) for batch in batches]
         calls = [
-            self._library.translate_batch(
+            library.translate_batch(
                 [[str(token) for token in sources[i][:-1]] for i in batch],  # it adds <eos> itself
                 asynchronous=True,
                 **self._method(decoding, hypotheses),
@@ -220,7 +245,7 @@ def _target_size(folder: Path) -> int:
 def _rank(result: Any, limit: int, decoding: DecodingConfig) -> list[Hypothesis]:
     alpha, offset = decoding.length_penalty, decoding.length_offset
     return best_first(
-        finish(list(map(int, tokens)), sum_, alpha, len(tokens) < limit, offset)
+        scored_hypothesis(list(map(int, tokens)), sum_, alpha, len(tokens) < limit, offset)
         for tokens, sum_ in zip(result.hypotheses, result.scores, strict=True)
     )
 
@@ -257,15 +282,8 @@ def _load(
     is_large = model.is_file() and model.stat().st_size >= _LARGE
     sharing = min(used, _SHARING) if is_large else 1
     try:
-        with _keep_pytorch_threads():
-            library = ctranslate2.Translator(
-                str(folder),
-                device=name,
-                device_index=int(index or 0),
-                compute_type=compute_type or default,
-                inter_threads=used // sharing,  # parallel batches
-                intra_threads=sharing,
-            )
+        kind = compute_type or default
+        library = _open(folder, name, int(index or 0), kind, used // sharing, sharing)
         if name == "cuda":  # the first translation shows whether cuBLAS is available
             library.translate_batch([[str(UNK)]], max_decoding_length=1)
     except (RuntimeError, ValueError) as error:
@@ -283,6 +301,23 @@ def _load(
         ) from None
     _LOG.info("device           %s", device)
     return library, sharing
+
+
+def _open(
+    folder: Path, device: str, index: int, compute_type: str, batches: int, sharing: int
+) -> Any:
+    """Open a model; batches: how many at once; sharing: threads for each."""
+    import ctranslate2
+
+    with _keep_pytorch_threads():
+        return ctranslate2.Translator(
+            str(folder),
+            device=device,
+            device_index=index,
+            compute_type=compute_type,
+            inter_threads=batches,
+            intra_threads=sharing,
+        )
 
 
 @contextmanager

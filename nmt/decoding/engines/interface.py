@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from nmt.config.choices import Engine
+from nmt.config.choices import EngineName
 from nmt.config.decoding import DecodingConfig
 from nmt.config.section import Section
 from nmt.decoding.search.hypothesis import Hypothesis
@@ -28,7 +28,7 @@ class Constraints:
     """For each sentence, the text in UTF-8 with which its translation begins."""
     spellings: Sequence[bytes] = ()
     """What each token writes, empty for special tokens."""
-    avoided: Sequence[list[list[int]]] = ()
+    forbidden: Sequence[list[list[int]]] = ()
     """For each sentence, phrases that its translation must not contain."""
 
     def of(self, sentences: Sequence[int]) -> "Constraints":
@@ -36,17 +36,17 @@ class Constraints:
         phrases = [self.phrases[i] for i in sentences]
         closing = [self.closing[i] for i in sentences] if self.closing else ()
         beginnings = [self.beginnings[i] for i in sentences] if self.beginnings else ()
-        avoided = [self.avoided[i] for i in sentences] if self.avoided else ()
+        forbidden = [self.forbidden[i] for i in sentences] if self.forbidden else ()
         return replace(
-            self, phrases=phrases, closing=closing, beginnings=beginnings, avoided=avoided
+            self, phrases=phrases, closing=closing, beginnings=beginnings, forbidden=forbidden
         )
 
 
-class Search(Protocol):
+class Engine(Protocol):
     """An engine with a loaded model."""
 
     @property
-    def engine(self) -> Engine:
+    def name(self) -> EngineName:
         """Its name."""
 
     @property

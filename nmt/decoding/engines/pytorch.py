@@ -6,18 +6,19 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from nmt.config.choices import Engine, Weights
+from nmt.config.choices import EngineName, Weights
 from nmt.config.decoding import DecodingConfig
 from nmt.decoding.attention import cross_attention
 from nmt.decoding.engines.interface import Constraints
-from nmt.decoding.search.avoided import WithoutPhrases
 from nmt.decoding.search.batches import make_batches
 from nmt.decoding.search.beam import beam_search
 from nmt.decoding.search.beginnings import WithBeginnings
 from nmt.decoding.search.datastore import Datastore
 from nmt.decoding.search.ensemble import Ensemble
+from nmt.decoding.search.forbidden import WithoutForbiddenPhrases
 from nmt.decoding.search.greedy import greedy_search
-from nmt.decoding.search.hypothesis import Hypothesis, best_first
+from nmt.decoding.search.hypothesis import Hypothesis
+from nmt.decoding.search.length_penalty import best_first
 from nmt.decoding.search.lexical_constraints import PER_GROUP, LexicalConstraints, count_groups
 from nmt.decoding.search.nearest_neighbours import Neighbours, WithNeighbours
 from nmt.decoding.search.next_words import continuations
@@ -33,7 +34,7 @@ from nmt.runs.folder import RunFolder
 
 def open_runs(
     runs: Sequence[RunFolder], weights: Weights, decoding: DecodingConfig, device: str | None
-) -> "PyTorchSearch":
+) -> "PyTorchEngine":
     """Load the models of runs with the same vocabularies; device: by default, the best one.
 
     Raises `UserError` for an unavailable device, and for damaged weights or datastores.
@@ -47,7 +48,7 @@ def open_runs(
         for run in runs
     ]
     if not decoding.knn_k:
-        return PyTorchSearch(models)
+        return PyTorchEngine(models)
     neighbours = [
         Neighbours(
             Datastore.load(run.datastore, run.weights(weights), model),
@@ -57,16 +58,16 @@ def open_runs(
         )
         for run, model in zip(runs, models, strict=True)
     ]
-    return PyTorchSearch(models, neighbours)
+    return PyTorchEngine(models, neighbours)
 
 
-class PyTorchSearch:
-    """Searches with one model, or several as an `Ensemble`; see `Search`.
+class PyTorchEngine:
+    """Searches with one model, or several as an `Ensemble`; see `Engine`.
 
     models: with the same vocabularies, on one device; neighbours: one per model, or empty
     """
 
-    engine: Engine = "pytorch"
+    name: EngineName = "pytorch"
     workers = 1
 
     def __init__(self, models: Sequence[Transformer], neighbours: Sequence[Neighbours] = ()):
@@ -161,8 +162,8 @@ class PyTorchSearch:
             times = n_best if decoding.temperature else 1
             begun = [each for each in constraints.beginnings for _ in range(times)]
             writer = WithBeginnings(writer, begun, constraints.spellings)
-        if constraints and any(constraints.avoided):
-            writer = WithoutPhrases(writer, constraints.avoided)
+        if constraints and any(constraints.forbidden):
+            writer = WithoutForbiddenPhrases(writer, constraints.forbidden)
         if constraints and (decoding.temperature or not any(constraints.phrases)):
             constraints = None
         if decoding.temperature:

@@ -8,7 +8,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nmt.decoding.search.hypothesis import Hypothesis, best_first, finish
+from nmt.decoding.search.hypothesis import Hypothesis
+from nmt.decoding.search.length_penalty import best_first, scored_hypothesis
 from nmt.decoding.search.lexical_constraints import PER_GROUP, LexicalConstraints
 from nmt.decoding.search.next_tokens import best_tokens
 from nmt.decoding.search.stepwise import S, Stepwise
@@ -166,7 +167,9 @@ class _Sentence:
         for place in np.flatnonzero(ends).tolist():
             token = [] if tokens[place] == EOS else [int(tokens[place])]
             ids = [*written[rows[place]].tolist(), *token]
-            self.ended.append(finish(ids, float(sums[place]), self.alpha, not token, self.offset))
+            self.ended.append(
+                scored_hypothesis(ids, float(sums[place]), self.alpha, not token, self.offset)
+            )
         self.best_has_ended |= bool(ends[0])
 
     def continues(self, length: int, best_living: float) -> bool:

@@ -3,7 +3,8 @@
 import torch
 from torch import Tensor
 
-from nmt.decoding.search.hypothesis import Hypothesis, finish
+from nmt.decoding.search.hypothesis import Hypothesis
+from nmt.decoding.search.length_penalty import scored_hypothesis
 from nmt.decoding.search.next_tokens import best_tokens
 from nmt.decoding.search.sampling import Sampler
 from nmt.decoding.search.stepwise import S, Stepwise
@@ -48,7 +49,7 @@ def greedy_search(
             if token != EOS:
                 written[i].append(token)
             if token == EOS or len(written[i]) >= most[i]:
-                found[i] = finish(written[i], total, alpha, token == EOS, offset)
+                found[i] = scored_hypothesis(written[i], total, alpha, token == EOS, offset)
             else:
                 alive.append(place)
         if len(alive) < len(active):

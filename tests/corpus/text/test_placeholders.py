@@ -336,9 +336,27 @@ def test_a_name_that_one_of_two_corpora_has_often_is_known() -> None:
 def test_rare_names_are_written_as_in_training() -> None:
     names = frozenset(["Zoë", "Sauna"])
     rare = PlaceholderRules(frozenset(["sings"]), False, ("en", "de"), None, names)
-    for typed in ("zoë", "Zoë", "ZOË"):
+    for typed, written in {"zoë": "Zoë", "Zoë": "Zoë", "ZOË": "ZOË"}.items():
         replaced = rare.insert(f"{typed} sings sauna")
-        assert (replaced.text, replaced.written) == (f"{A} sings {B}", {A: "Zoë", B: "Sauna"})
+        assert (replaced.text, replaced.written) == (f"{A} sings {B}", {A: written, B: "Sauna"})
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("I met Zoe Brown today", "Zoe Brown"),
+        ("Zoe Brown", "Zoe Brown"),
+        ("met Zoe Monday", "Zoe"),
+        ("Zoe Likes Brown Bread and Red Butter", "Zoe"),
+        ("met Zoe today", "Zoe"),
+    ],
+)
+def test_a_capitalized_word_after_a_name_is_its_surname(text: str, name: str) -> None:
+    known = frozenset(
+        ["i", "met", "today", "brown", "monday", "likes", "bread", "and", "red", "butter"]
+    )
+    rules = PlaceholderRules(known, False, ("en", "de"))
+    assert rules.insert(text).words[A] == name
 
 
 def test_words_are_lower_case_runs_of_letters() -> None:
@@ -389,6 +407,19 @@ def test_rare_names_are_always_hidden_and_not_known() -> None:
     inserter = TrainingPlaceholders([("Relevant is Zoe", "relevant ist Zoe")], False, 1)
     known = inserter.known(["relevant", "is", "zoe"])
     assert (known.words, known.names) == ({"relevant", "is"}, {"Zoe"})
+
+
+def test_a_rare_name_may_have_another_form_or_be_a_word_too() -> None:
+    pairs = [
+        ("Peter is here", "Peter ist hier"),
+        ("the apostle Peter", "der Apostel Petrus"),
+        ("Keller is ill", "Keller ist krank"),
+        *[("the basement", "der Keller")] * 9,
+        ("Berlin USA", "Berlin USA"),
+        *[("the US", "die USA")] * 9,
+        ("Germany", "Deutschland"),
+    ]
+    assert TrainingPlaceholders(pairs, False, 1).known([]).names == {"Peter", "Keller", "Berlin"}
 
 
 def test_a_name_that_training_has_in_the_genitive_only_is_hidden() -> None:

@@ -16,11 +16,12 @@ from nmt.config.decoding import DecodingConfig
 from nmt.config.model import ModelConfig
 from nmt.decoding.engines import conversion, ctranslate2
 from nmt.decoding.engines.conversion import write_model
-from nmt.decoding.engines.ctranslate2 import CTranslate2Search
+from nmt.decoding.engines.ctranslate2 import CTranslate2Engine
 from nmt.decoding.engines.interface import Constraints
-from nmt.decoding.engines.pytorch import PyTorchSearch
+from nmt.decoding.engines.pytorch import PyTorchEngine
 from nmt.decoding.loading import load_translator
-from nmt.decoding.search.hypothesis import Hypothesis, length_penalty
+from nmt.decoding.search.hypothesis import Hypothesis
+from nmt.decoding.search.length_penalty import length_penalty
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer
 from nmt.model.weights import save_weights
@@ -53,7 +54,7 @@ VARIANTS: list[dict[str, object]] = [
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> Callable[..., CTranslate2Search]:
+def engine(tmp_path: Path) -> Callable[..., CTranslate2Engine]:
     """Return a function that converts a model and returns the library's search with it."""
 
     def make(
@@ -61,13 +62,13 @@ def engine(tmp_path: Path) -> Callable[..., CTranslate2Search]:
         compute_type: ComputeType = "float32",
         seed: int | None = None,
         device: str | None = "cpu",
-    ) -> CTranslate2Search:
+    ) -> CTranslate2Engine:
         save_weights(model, tmp_path / "weights.safetensors")
         sizes = model.source_embedding.tokens.num_embeddings, model.output.out_features
         source, target = ([str(i) for i in range(size)] for size in sizes)
         folder = Path(mkdtemp(dir=tmp_path))
         write_model(tmp_path / "weights.safetensors", model.config, (source, target), folder)
-        return CTranslate2Search(folder, model.config.max_length, device, compute_type, seed)
+        return CTranslate2Engine(folder, model.config.max_length, device, compute_type, seed)
 
     return make
 
@@ -125,7 +126,7 @@ def test_greedy_search_finds_the_same_tokens_and_scores(changes, model, engine, 
     sources, ready = random_sources(100, 5), model(**changes)
     limits = [4 + len(ids) for ids in sources]
     found = engine(ready)(sources, limits, decoding())
-    expected = PyTorchSearch([ready])(sources, limits, decoding())
+    expected = PyTorchEngine([ready])(sources, limits, decoding())
     assert [h.ids for [h] in found] == [h.ids for [h] in expected]
     assert [h.complete for [h] in found] == [h.complete for [h] in expected]
     for [h], [ours] in zip(found, expected, strict=True):
@@ -355,7 +356,7 @@ def test_a_gpu_uses_one_worker_and_the_configured_batch_size(device, limits, bat
             result = SimpleNamespace(hypotheses=[longest], scores=[-1.0])
             return [SimpleNamespace(result=lambda: result)] * len(batch)
 
-    search = CTranslate2Search(pretending(Pretended), 64, device, "float32")
+    search = CTranslate2Engine(pretending(Pretended), 64, device, "float32")
     search._library.calls = 0
     decoding = DecodingConfig(beam_size=1, batch_tokens=8192)
     found = search([[5, 6, 7, EOS]] * 1000, limits * 500, decoding)
@@ -378,7 +379,7 @@ def test_the_library_gets_device_precision_and_threads(
 ):
     opening = Mock(return_value=Mock(num_translators=threads))
     monkeypatch.setattr(ctranslate2, "default_compute_type", "default of {}".format)
-    search = CTranslate2Search(pretending(opening), 64, device, compute_type, seed)
+    search = CTranslate2Engine(pretending(opening), 64, device, compute_type, seed)
     names = ("device", "device_index", "compute_type", "inter_threads", "intra_threads")
     [call] = opening.call_args_list
     assert call.kwargs == dict(zip(names, (*opened, threads, 1), strict=True))
@@ -399,6 +400,33 @@ def test_threads_share_the_batches_of_a_large_model(
     assert (call.kwargs["inter_threads"], call.kwargs["intra_threads"]) == (batches, sharing)
 
 
+def test_many_lines_get_a_thread_for_each_batch_of_a_large_model(model, engine, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    monkeypatch.setattr(ctranslate2, "_LARGE", 1)
+    monkeypatch.setattr(ctranslate2, "_CPU_BATCH", 40)
+    decoding, lines = DecodingConfig(beam_size=2), [[5, 6, 7, EOS]] * 40
+    search = engine(model())
+    with patch.object(library, "Translator", wraps=library.Translator) as opening:
+        few = search(lines[:10], [9] * 10, decoding)
+        assert not opening.call_args_list
+        many = search(lines, [9] * 40, decoding)
+        search(lines, [9] * 40, decoding)
+    [call] = opening.call_args_list
+    assert (call.kwargs["inter_threads"], call.kwargs["intra_threads"]) == (2, 1)
+    assert many == few * 4
+
+
+def test_a_model_that_cannot_be_opened_again_translates_many_lines_too(
+    model, engine, monkeypatch, pretending
+):
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    monkeypatch.setattr(ctranslate2, "_LARGE", 1)
+    monkeypatch.setattr(ctranslate2, "_CPU_BATCH", 1)
+    search = engine(model())
+    pretending(Mock(side_effect=RuntimeError("no such folder")))
+    assert len(search([[5, EOS]] * 40, [9] * 40, DecodingConfig())) == 40
+
+
 @pytest.mark.parametrize("asked", ["1", "2"])
 def test_pytorch_keeps_its_threads(asked, model, engine, tmp_path, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", asked)
@@ -408,14 +436,14 @@ def test_pytorch_keeps_its_threads(asked, model, engine, tmp_path, monkeypatch):
         engine(model())
         assert torch.get_num_threads() == 3
         with pytest.raises(UserError, match="cannot open"):
-            CTranslate2Search(tmp_path / "nothing", 64)
+            CTranslate2Engine(tmp_path / "nothing", 64)
         assert torch.get_num_threads() == 3
     finally:
         torch.set_num_threads(before)
 
 
 def test_without_sampling_all_threads_are_used(trained_run, monkeypatch):
-    monkeypatch.setattr(ctranslate2, "CTranslate2Search", lambda *given: given)
+    monkeypatch.setattr(ctranslate2, "CTranslate2Engine", lambda *given: given)
     for temperature, seed in ((0.0, None), (1.0, 7)):
         decoding = DecodingConfig(temperature=temperature, seed=7)
         assert ctranslate2.open_run(trained_run, "best", decoding, "cpu", None)[-1] == seed

@@ -12,7 +12,7 @@ from nmt.config.decoding import DecodingConfig
 from nmt.corpus.tokenizers.registry import Tokenizers
 from nmt.corpus.tokenizers.vocabulary import Vocabulary
 from nmt.corpus.tokenizers.words import WordTokenizer
-from nmt.decoding.engines.pytorch import PyTorchSearch
+from nmt.decoding.engines.pytorch import PyTorchEngine
 from nmt.decoding.search.beam import beam_search
 from nmt.decoding.search.ensemble import Ensemble
 from nmt.decoding.search.greedy import greedy_search
@@ -174,7 +174,7 @@ def translator(random_model, words):
 
     def make(*models: Transformer, replace_unknown: bool = False) -> Translator:
         settings = DecodingConfig(beam_size=2, max_length_extra=3, replace_unknown=replace_unknown)
-        return Translator(PyTorchSearch(models), words, DataConfig(), settings)
+        return Translator(PyTorchEngine(models), words, DataConfig(), settings)
 
     return make
 

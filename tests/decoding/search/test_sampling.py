@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from nmt.config.decoding import DecodingConfig
-from nmt.decoding.engines.pytorch import PyTorchSearch
+from nmt.decoding.engines.pytorch import PyTorchEngine
 from nmt.decoding.search.sampling import Sampler
 from nmt.special_tokens import BOS, PAD
 
@@ -72,15 +72,15 @@ def test_log_probabilities_ignore_temperature_and_top_k():
 
 
 def test_samples_depend_on_the_seed_but_not_on_the_batch(random_model, random_sources):
-    search, sources = PyTorchSearch([random_model(1)]), random_sources(20, 5)
+    engine, sources = PyTorchEngine([random_model(1)]), random_sources(20, 5)
     sources += sources  # equal sources have different samples
     limits = [12] * 40
     decoding = DecodingConfig(temperature=1.0, seed=7)
-    found = search(sources, limits, decoding, 3)
-    alone = search(sources, limits, decoding.model_copy(update={"batch_tokens": 1}), 3)
+    found = engine(sources, limits, decoding, 3)
+    alone = engine(sources, limits, decoding.model_copy(update={"batch_tokens": 1}), 3)
     assert [[h.ids for h in each] for each in alone] == [[h.ids for h in each] for each in found]
     assert found[:20] != found[20:]
-    assert search(sources, limits, decoding.model_copy(update={"seed": 8}), 3) != found
+    assert engine(sources, limits, decoding.model_copy(update={"seed": 8}), 3) != found
     for hypotheses in found:
         assert [h.score for h in hypotheses] == sorted([h.score for h in hypotheses], reverse=True)
     assert sum(len({tuple(h.ids) for h in hypotheses}) == 3 for hypotheses in found) > 10

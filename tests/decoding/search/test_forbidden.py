@@ -1,9 +1,9 @@
-"""Phrases to avoid are not written."""
+"""Forbidden phrases are not written."""
 
 import torch
 
-from nmt.decoding.search.avoided import WithoutPhrases
 from nmt.decoding.search.beam import beam_search
+from nmt.decoding.search.forbidden import WithoutForbiddenPhrases
 from nmt.decoding.search.greedy import greedy_search
 from nmt.special_tokens import EOS
 
@@ -16,8 +16,8 @@ def test_the_last_token_of_a_phrase_is_not_written(scripted):
     model = scripted(lambda _, prefix: script.get(prefix, {EOS: 0.9, B: 0.1}))
     limits = torch.tensor([9, 9])
 
-    def searched(*avoided: list[list[int]]) -> list[list[int]]:
-        limited = WithoutPhrases(model, avoided)
+    def searched(*forbidden: list[list[int]]) -> list[list[int]]:
+        limited = WithoutForbiddenPhrases(model, forbidden)
         greedy = greedy_search(limited, ONE.repeat(2, 1), limits)
         beams = beam_search(limited, ONE.repeat(2, 1), limits, 1, 0.0)
         assert [found.ids for found in greedy] == [found.ids for [found] in beams]

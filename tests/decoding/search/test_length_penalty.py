@@ -2,7 +2,7 @@
 
 import pytest
 
-from nmt.decoding.search.hypothesis import finish, length_penalty
+from nmt.decoding.search.length_penalty import length_penalty, scored_hypothesis
 
 
 @pytest.mark.parametrize(
@@ -14,10 +14,10 @@ def test_the_length_penalty_equals_that_of_wu_et_al(length, alpha, expected):
 
 
 def test_the_length_includes_eos():
-    hypothesis = finish([4, 5, 4, 5, 4, 5], -3.0, 1.0, True)
+    hypothesis = scored_hypothesis([4, 5, 4, 5, 4, 5], -3.0, 1.0, True)
     assert hypothesis.score == pytest.approx(-3.0 / ((5 + 7) / 6))
     assert hypothesis.log_probability == -3.0
 
 
 def test_an_empty_hypothesis_has_length_one():
-    assert finish([], -3.0, 1.0, True).score == -3.0
+    assert scored_hypothesis([], -3.0, 1.0, True).score == -3.0
