@@ -46,6 +46,14 @@ _NO_LIST = re.compile(
     r"yes|you)\b",
     re.IGNORECASE,
 )
+# At the start of a translation; not nouns, and not Sie, which may be the polite form.
+_SMALL = re.compile(
+    r"\A(?:Aber|Als|Am|An|Auch|Auf|Aus|Bei|Bevor|Bis|Da|Damit|Dann|Das|Dass|Dem|Den|Denn|Der|Des|Die|"
+    r"Dies(?:e[mnrs]?)?|Doch|Du|Durch|Ein(?:e[mnrs]?)?|Er|Es|Für|Ich|Ihm|Ihn|Im|In|Kein(?:e[mnrs]?)?|"
+    r"Man|Mein(?:e[mnrs]?)?|Mit|Nach|Nachdem|Nicht|Ob|Obwohl|Oder|Ohne|Sein(?:e[mnrs]?)?|Seit|So|"
+    r"Um|Und|Unser(?:e[mnrs]?)?|Von|Vor|Während|Wann|War(?:en|um)?|Was|Weil|Wenn|Wer|Wie|Wir|Wo|Zu|"
+    r"Zum|Zur|Über)\b"
+)
 _TWO_STOPS = re.compile(r"(?<=\d)\.\.(?!\.)")
 _ELLIPSIS = re.compile(r"(?<!\.)\.{2,4}(?!\.)")
 _SHORTEST, _LONGEST = 0.5, 2.5  # of the usual length
@@ -106,6 +114,8 @@ class Part:
     """Whether it was typed in capitals throughout."""
     capital: bool = False
     """Whether its translation begins with a capital, which the model does not see in the source."""
+    continues: bool = False
+    """Whether it continues a sentence, in a small letter."""
 
 
 class Splitter:
@@ -181,7 +191,9 @@ class Splitter:
         waiting = ""
         for text in texts:
             if found := self._framed(text.strip(), tag, longest):
-                found[0] = replace(found[0], before=waiting + found[0].before)
+                continues = bool(parts) and _first_letter(found[0].raw).islower()
+                before = waiting + found[0].before
+                found[0] = replace(found[0], before=before, continues=continues)
                 waiting = ""
                 parts += found
             elif parts:
@@ -273,6 +285,8 @@ class Splitter:
             text = text.upper()
         elif part.capital:
             text = text[:1].upper() + text[1:]
+        elif part.continues and self.rules.target_language == "de":
+            text = _SMALL.sub(lambda word: word[0].lower(), text)
         if part.marks:
             text = put_marks(text, part.marks, pairs, len(part.text.split()))
         # A German ordinal has the full stop that also ends the sentence.

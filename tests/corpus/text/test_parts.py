@@ -496,3 +496,14 @@ def test_a_spelled_out_abbreviation_ends_no_sentence(typed: str, written: str) -
 )
 def test_ordinary_punctuation_is_no_thing_of_its_own(text: str) -> None:
     assert replace_codes(text).text == text.replace(":D", PLACEHOLDERS[0])
+
+
+def test_a_later_part_of_a_sentence_begins_with_a_small_letter_unless_with_a_noun() -> None:
+    ready = splitter(replace(RULES, longest=16))
+    parts = ready.parts(" ".join(["Henry likes the belt"] * 3) + ", and the belt is red")
+    assert not parts[0].continues
+    [last] = [part for part in parts if part.raw.startswith("and")]
+    assert last.continues
+    assert ready.write(last, "Und der Gürtel ist rot") == "und der Gürtel ist rot"
+    assert ready.write(last, "Gürtel sind rot") == "Gürtel sind rot"
+    assert ready.write(last, "Sie sind rot") == "Sie sind rot"
