@@ -4,12 +4,10 @@ Memory holds a few bytes per pair; the text itself, raw and cleaned, is in files
 """
 
 import logging
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from html import unescape
 from itertools import chain, compress, islice
 from operator import eq
 from pathlib import Path
@@ -21,6 +19,7 @@ from numpy.typing import NDArray
 from nmt.config.data import DataConfig
 from nmt.config.languages import LISTED, common_words, seem_swapped, seem_to_be_in
 from nmt.corpus.prepared import Example, write_examples
+from nmt.corpus.preparing.leftovers import LeftoverCounts
 from nmt.corpus.preparing.splitting import (
     Part,
     assign_parts,
@@ -49,8 +48,6 @@ Given: TypeAlias = Mapping[Split, list[Pair]]
 PARTS: dict[Split, Part] = {"validation": Part.VALIDATION, "test": Part.TEST}
 _FEWEST_JUDGED = 100  # pairs
 _MOST_SUSPICIOUS = 0.5
-_MOST_ENCODED = 0.01
-_ENTITY = re.compile(r"&(?:#[xX]?)?\w{1,31};")
 _NO_KEYS = np.empty(0, np.int64)
 
 
@@ -316,7 +313,7 @@ class _Inspection:
         if split in PARTS and split not in paths:
             self._name += f" ({split})"
         self._told: set[str] = set()
-        self._pairs = self._encoded = 0
+        self._leftovers = LeftoverCounts(data)
 
     def look_at(self, pairs: list[Pair]) -> None:
         """Look at some of the pairs."""
@@ -324,16 +321,12 @@ class _Inspection:
             if problem not in self._told:
                 self._told.add(problem)
                 _LOG.warning(f"{self._name}: {problem}")
-        self._pairs += len(pairs)
-        self._encoded += sum(_has_entity(s) or _has_entity(t) for s, t in pairs if "&" in s + t)
+        self._leftovers.add(pairs)
 
     def finish(self) -> None:
         """Warn of what is judged by all pairs."""
-        if self._pairs >= _FEWEST_JUDGED and self._encoded > _MOST_ENCODED * self._pairs:
-            _LOG.warning(
-                f"{self._name}: {self._encoded:,} of {self._pairs:,} pairs have entities of HTML "
-                "such as &quot; or &#39;; data.decode_entities: true decodes them"
-            )
+        for warning in self._leftovers.warnings():
+            _LOG.warning(f"{self._name}: {warning}")
 
 
 def _suspicions(pairs: list[Pair], data: DataConfig) -> Iterator[str]:
@@ -362,10 +355,6 @@ def _suspicions(pairs: list[Pair], data: DataConfig) -> Iterator[str]:
     for problem, count in overlaps.items():
         if count > _MOST_SUSPICIOUS * len(pairs):
             yield f"most of its pairs {problem}"
-
-
-def _has_entity(text: str) -> bool:
-    return any(unescape(found) != found for found in _ENTITY.findall(text))
 
 
 def _read_chunks(data: DataConfig, corpora: list[Corpus]) -> Iterator[tuple[int, str, list[Pair]]]:

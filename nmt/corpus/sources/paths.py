@@ -9,6 +9,7 @@ from nmt.corpus.sources.readers import Split
 from nmt.errors import UserError
 
 _PACKED = (".gz", ".xz", ".bz2")
+_SPREADSHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
 
 
 def given_paths(data: DataConfig) -> dict[Split, Path | tuple[Path, Path]]:
@@ -51,7 +52,13 @@ def existing(path: Path) -> Path:
     path = expanded(path)
     if not ignoring_os_errors(path.exists):
         raise UserError(f"{path}: no such file; check the paths in the config's data section")
+    _refuse_spreadsheet(path)
     return path
+
+
+def _refuse_spreadsheet(path: Path) -> None:
+    if path.suffix.lower() in _SPREADSHEETS:
+        raise UserError(f"{path}: is a spreadsheet; save it as CSV, and set source: table")
 
 
 def require_languages(data: DataConfig, known: tuple[str, ...], corpus: str) -> None:
@@ -103,6 +110,7 @@ def _file(path: Path, note: str = "") -> Path:
             f"{path}: {problem}; correct the path in the data section of the configuration (with "
             "--mix, perhaps in the run's config.yaml), or give it with --set data.path=FILE"
         )
+    _refuse_spreadsheet(path)
     return path
 
 

@@ -179,6 +179,13 @@ def test_other_tables_than_tsv_name_their_source(tmp_path: Path, name: str) -> N
     assert "set source: table" in refusal("tsv", path=tmp_path / name)
 
 
+@pytest.mark.parametrize("source", ["tsv", "table"])
+@pytest.mark.parametrize("name", ["a.xlsx", "a.XLS", "a.ods"])
+def test_spreadsheets_are_to_be_saved_as_csv(tmp_path: Path, source: str, name: str) -> None:
+    (tmp_path / name).write_bytes(b"PK\x03\x04")
+    assert "is a spreadsheet; save it as CSV" in refusal(source, path=tmp_path / name)
+
+
 @pytest.mark.parametrize("ending", ["", ".gz"])
 def test_parallel_files_are_given_by_stem_or_by_name(tmp_path: Path, ending: str) -> None:
     english = write_lines(tmp_path / f"a.b.en{ending}", "go")
