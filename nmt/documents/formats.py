@@ -142,7 +142,8 @@ class _HtmlFile(_TextFile):
         from nmt.documents.html_markup import Markup
 
         super().__init__(content)
-        self._markup, self._languages = Markup(self._source), languages
+        self._languages = languages
+        self._markup = Markup(self._source, languages[0] if languages else "")
         self.texts = self._markup.texts
 
     def _replaced(self, found: Sequence[FoundText]) -> str:
@@ -173,7 +174,8 @@ class _JsonFile(_TextFile):
         if any(self._strings.is_html):
             from nmt.documents.html_markup import Markup
 
-            self._markups = [(text, Markup(text)) for text, is_html in pairs if is_html]
+            language = languages[0] if languages else ""
+            self._markups = [(text, Markup(text, language)) for text, is_html in pairs if is_html]
         within = [text for _, markup in self._markups for text in markup.texts]
         self.texts = [*_plain(self._plain), *within]
 
