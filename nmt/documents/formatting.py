@@ -33,7 +33,8 @@ _ORDINAL = re.compile(r"\d(st|nd|rd|th)")
 _FORMULA = re.compile(  # such as H2O, and the m2 of 80m2; takes linear time
     r"(?:(?<!\w)(?!\d+[kcdm]?m[23]\b)|(?<=\d)(?=[kcdm]?m[23]\b))[^\W\d]*\d\w*"
 )
-_WORD = re.compile(r"[^\W\d_]+|\d+|[^\w\s]+|_+")
+_WORD = re.compile(r"[^\W\d_]+|\d+|[.,;:!?…]+|[^\w\s.,;:!?…]+|_+")
+_PUNCTUATION = re.compile(r"[.,;:!?…]+(?!\d)")  # but not that of 15.99
 
 
 @dataclass(frozen=True)
@@ -264,8 +265,8 @@ def format_words(
     owners: for each character of the source, the index of its piece; marks: places in the source,
     with the indices of the marks to insert there
     """
-    movable = [any(map(str.isalnum, translation[start:end])) for start, end in links.targets]
-    chosen = _choose(links, owners, pieces, movable)
+    targets = [translation[start:end] for start, end in links.targets]
+    chosen = _with_punctuation(targets, _choose(links, owners, pieces, targets), owners, pieces)
     behind: dict[int, list[int]] = {}  # the word that a mark follows → marks
     ends = [end for _, end in links.sources]
     for place, mark in marks:
@@ -288,28 +289,49 @@ def format_words(
 
 
 def _choose(
-    links: Links, owners: Sequence[int], pieces: Sequence[str], movable: Sequence[bool]
+    links: Links, owners: Sequence[int], pieces: Sequence[str], targets: Sequence[str]
 ) -> list[int]:
-    """Return a source piece for each target word; if possible, no piece with words is left out.
-
-    movable: whether a word, which may be punctuation, can represent a piece that would be lost
-    """
+    """Return a source piece for each target word; if possible, no piece with words is left out."""
     if not links.sources:
         return [owners[0]] * len(links.targets)
     own = [owners[start] for start, _ in links.sources]
     chosen = [own[i] for i in links.weights.argmax(1)] if links.targets else []
-    counts = Counter(chosen)
+    pairs = zip(targets, chosen, strict=True)
+    counts = Counter(owner for word, owner in pairs if not _PUNCTUATION.fullmatch(word))
     for piece in dict.fromkeys(own):
         if counts[piece] or not any(map(str.isalnum, pieces[piece])):
             continue
         columns = [i for i, owner in enumerate(own) if owner == piece]
         for row in (-links.weights[:, columns].max(1)).argsort(kind="stable").tolist():
-            if movable[row] and counts[chosen[row]] > 1:
+            if any(map(str.isalnum, targets[row])) and counts[chosen[row]] > 1:
                 counts[chosen[row]] -= 1
                 counts[piece] += 1
                 chosen[row] = piece
                 break
     return chosen
+
+
+def _with_punctuation(
+    targets: Sequence[str], chosen: Sequence[int], owners: Sequence[int], pieces: Sequence[str]
+) -> list[int]:
+    """Return the source pieces of target words, with punctuation not in a format that has none.
+
+    At the end, it gets the format of the end of the source; else, of a word beside it.
+    """
+    found = list(chosen)
+    for row, word in enumerate(targets):
+        if not _PUNCTUATION.fullmatch(word):
+            continue
+        is_last = row + 1 == len(targets)
+        beside = [*found[max(0, row - 1) : row], *found[row + 1 : row + 2]]
+        beside += [owners[-1]] if is_last and owners else []
+        having = [owner for owner in beside if _PUNCTUATION.search(pieces[owner])]
+        spaced = [owner for owner in beside if pieces[owner] != pieces[owner].strip()]
+        if is_last and having:
+            found[row] = having[-1]
+        elif beside and found[row] not in having:
+            found[row] = (having or spaced or beside)[0]
+    return found
 
 
 def _between(before: int, after: int, pieces: Sequence[str]) -> int:

@@ -96,6 +96,30 @@ def test_formats_may_change_within_a_word() -> None:
     assert found == [("Der ", 0), ("Bahnhof", 1)]
 
 
+@pytest.mark.parametrize(
+    ("pieces", "attention", "translation", "expected"),
+    [
+        (["Only ", "$15.99", " today!"], {"!": "$"}, "Heute nur 15,99 $!", "!2"),
+        (["Please ", "log in", "."], {".": "in"}, "Bitte einloggen.", ".2"),
+        (["Please ", "log in."], {".": "Please"}, "Bitte einloggen.", ".1"),
+        (["If you ", "agree", ", go"], {",": "agree"}, "Wenn Sie zustimmen, gehe", ",2"),
+        (["If you ", "agree", " go"], {",": "agree"}, "Wenn Sie zustimmen, gehe", ",2"),
+        (["Say ", "no, never", " now"], {",": ","}, "Sag nein, nie jetzt", ",1"),
+    ],
+)
+def test_punctuation_stays_outside_of_a_format_that_has_none(
+    pieces: list[str], attention: dict[str, str], translation: str, expected: str
+) -> None:
+    order = {
+        **{"Heute": "today", "nur": "Only", "15": "15", "99": "99", "$": "$", "Bitte": "Please"},
+        **{"einloggen": "log", "Wenn": "If", "Sie": "you", "zustimmen": "agree", "gehe": "go"},
+        **{"Sag": "Say", "nein": "no", "nie": "never", "jetzt": "now"},
+    }
+    found = translate(Formatted(pieces), translation, order | attention)
+    owners = [owner for text, owner in found for _ in text]
+    assert owners[translation.rindex(expected[0])] == int(expected[1])
+
+
 def test_marks_stay_behind_their_word() -> None:
     formatted = Formatted(["Ben", "1", " sings today.", "2", "¹"], marks={1, 3, 4})
     assert formatted.text == "Ben sings today."
@@ -163,7 +187,7 @@ def test_a_lost_format_does_not_move_to_punctuation() -> None:
     formatted = Formatted(["we see ", "John", "."])
     weights = [[0.9, 0, 0.1, 0], [0, 0.8, 0.2, 0], [0, 0.5, 0.4, 0.1]]
     found = translate_with(formatted, "Wir sehen.", weights)
-    assert found == [("Wir ", 0), ("sehen", 1), (".", 0)]
+    assert found == [("Wir ", 0), ("sehen", 1), (".", 2)]
 
 
 def test_very_many_marks_take_linear_time() -> None:
