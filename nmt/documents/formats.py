@@ -10,7 +10,12 @@ from nmt.documents.document import Document, Languages
 from nmt.documents.endings import ENDINGS, HTML, TEXT, ending_of, not_supported
 from nmt.documents.errors import DocumentError
 from nmt.documents.formatting import Formatted, has_letters
-from nmt.documents.json_strings import JsonStrings, keeps_placeholders, with_placeholders
+from nmt.documents.json_strings import (
+    JsonStrings,
+    keeps_placeholders,
+    with_placeholders,
+    with_spaces_outside,
+)
 from nmt.documents.plain_text import decode, paragraphs
 from nmt.documents.subtitles import Subtitles
 from nmt.documents.texts import FoundText
@@ -189,7 +194,7 @@ class _JsonFile(_TextFile):
     def _replaced(self, found: Sequence[FoundText]) -> str:
         assert self._languages
         rest = iter(found)
-        plain = [next(rest).text for _ in self._plain]
+        plain = [with_spaces_outside(text, next(rest).text) for text in self._plain]
         marked = []
         for text, markup in self._markups:
             own = [next(rest) for _ in markup.texts]

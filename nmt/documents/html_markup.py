@@ -31,6 +31,7 @@ _NO_TEXT = frozenset(
 )
 _WITHIN_TEXT = frozenset(("code", "img", "kbd", "math", "samp", "svg", "var"))  # stay as they are
 _OBJECT = "\ufffc"  # in place of one of them
+_JOINS = re.compile(r"[.:@_/\\-]|\s*[+→>|–]\s*")  # two of them, as in <kbd>Ctrl</kbd>+<kbd>S</kbd>
 _ATTRIBUTES_WITH_TEXT = (
     *("alt", "title", "placeholder", "aria-label", "aria-description", "aria-placeholder"),
     *("aria-roledescription", "aria-valuetext"),
@@ -113,6 +114,15 @@ class Stretch:
                 texts[number - 1] += " "
         return texts
 
+    def joins(self, number: int) -> bool:
+        """Return whether a leaf is a sign that joins two elements that stay as they are."""
+        if not 0 < number < len(self.leaves) - 1 or not self.leaves[number].is_text_node:
+            return False
+        beside = self.leaves[number - 1].tag, self.leaves[number + 1].tag
+        return _WITHIN_TEXT.issuperset(beside) and bool(
+            _JOINS.fullmatch(_text_of(self.leaves[number]))
+        )
+
     def _is_replaced(self, number: int, texts: Sequence[str]) -> bool:
         """Return whether a leaf, which is no part of a word, replaces the one before it."""
         before, own = ({each.tag for each in self.chains[i]} for i in (number - 1, number))
@@ -127,7 +137,9 @@ class Stretch:
     def formatted(self) -> Formatted:
         """The texts, with superscripts recognized as marks or endings of ordinals."""
         raised = [i for i, c in enumerate(self.chains) if any(each.tag == "sup" for each in c)]
-        objects = [i for i, leaf in enumerate(self.leaves) if not leaf.is_text_node]
+        objects = [
+            i for i, leaf in enumerate(self.leaves) if not leaf.is_text_node or self.joins(i)
+        ]
         return with_superscripts(self.texts, raised, objects)
 
 
@@ -281,6 +293,7 @@ def _spaced(stretch: Stretch, parts: list[tuple[str, int]]) -> Iterator[tuple[st
     for text, number in parts:
         seen = stretch.leaves[number].is_element_node  # a comment is not
         had = seen and number and texts[number - 1][-1:].isspace()
+        had = had or (stretch.joins(number) and texts[number][:1].isspace())
         if had and before and not before[-1].isspace():
             yield " ", space
         yield text, number

@@ -18,6 +18,7 @@ _KEY = re.compile(r"\s*:")
 _PLACEHOLDER = re.compile(
     rf"{TEMPLATE_FIELD}|%%|<\d+/?>|</\d+>|@(?:\.\w+)?:(?:\w+(?:\.\w+)*|\([\w.]+\))"
 )
+_SPACE_INSIDE = re.compile(r"<\d+>\s|\s</\d+>")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _CHOICE = re.compile(r"\{\s*\w+\s*,\s*(?:plural|select|selectordinal)\s*,")
 # An address, a path, an identifier, a color, a date, a time zone: no text.
@@ -131,6 +132,15 @@ def keeps_placeholders(source: str, translation: str) -> bool:
     """Return whether a translation has the placeholders of its source, each as often."""
     found, expected = (Counter(_PLACEHOLDER.findall(each)) for each in (translation, source))
     return found == expected
+
+
+def with_spaces_outside(source: str, translation: str) -> str:
+    """Return a translation without spaces within <0>…</0>, at its edges, if its source has none."""
+    if not _SPACE_INSIDE.search(source):
+        translation = re.sub(r" ?(<\d+>) +", r" \1", translation)
+        translation = re.sub(r"(?<! ) +(</\d+>)(?=\w)", r"\1 ", translation)
+        translation = re.sub(r"(?<! ) +(</\d+>)", r"\1", translation)
+    return translation
 
 
 def with_placeholders(text: str) -> Formatted:

@@ -172,6 +172,18 @@ def test_a_deleted_word_and_its_replacement_are_two_words(html: str, expected: s
     assert stretch.formatted.text == expected
 
 
+@pytest.mark.parametrize("sign", ["+", " + ", "-", " → "])
+def test_keys_that_a_sign_joins_stay_together(sign: str) -> None:
+    keys = f"<kbd>Ctrl</kbd>{sign}<kbd>S</kbd>"
+    markup = Markup(f"<p>Press {keys} to save.</p>")
+    [stretch] = markup.stretches
+    assert stretch.formatted.text.split() == ["Press", "to", "save."]
+    key, other_key = ("\ufffc", 1), ("\ufffc", 3)
+    markup.replace(stretch, [("Drücke", 0), key, (sign.strip(), 2), other_key, (", um es", 4)])
+    assert str(markup) == f"<p>Drücke {keys}, um es</p>"
+    assert "".join(Markup("<code>a</code>, <code>b</code> c").texts[0].text.split()) == ",c"
+
+
 def test_a_line_break_within_a_sentence_stays_after_its_word(translate: Translate) -> None:
     found = translate("a.html", b"<p>Ben<br/>reads often.<br>Anna sings<br>\ntoday.</p>").decode()
     assert found == "<p>Ben<br>liest oft.<br>Anna singt<br>heute.</p>"

@@ -6,7 +6,12 @@ import time
 import pytest
 
 from nmt.documents.errors import DocumentError
-from nmt.documents.json_strings import JsonStrings, keeps_placeholders, with_placeholders
+from nmt.documents.json_strings import (
+    JsonStrings,
+    keeps_placeholders,
+    with_placeholders,
+    with_spaces_outside,
+)
 
 
 @pytest.mark.parametrize(
@@ -104,3 +109,17 @@ def test_placeholders_are_compared() -> None:
     assert not keeps_placeholders("Hi {{name}}", "Hallo {{name}} {{name}}")
     found = with_placeholders("Hi {name}, you have %1$s.")
     assert "".join(found.text.split()) == "Hi,youhave."
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "expected"),
+    [
+        ("our <0>terms</0>", "unsere<0> Bedingungen</0>", "unsere <0>Bedingungen</0>"),
+        ("our <0>terms</0> now", "jetzt unsere <0>Terme </0>an", "jetzt unsere <0>Terme</0> an"),
+        ("our <0>terms</0>.", "unsere <0> Terme</0>.", "unsere <0>Terme</0>."),
+        ("our <0>terms</0>.", "unsere <0>Terme </0>.", "unsere <0>Terme</0>."),
+        ("our<0> terms</0>", "unsere<0> Terme</0>", "unsere<0> Terme</0>"),
+    ],
+)
+def test_spaces_are_outside_of_tags(source: str, translation: str, expected: str) -> None:
+    assert with_spaces_outside(source, translation) == expected
