@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from nmt.corpus.text.placeholders import TEMPLATE_FIELD
 from nmt.errors import UserError
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ _ORDINAL = re.compile(r"\d(st|nd|rd|th)")
 _FORMULA = re.compile(  # such as H2O, and the m2 of 80m2; takes linear time
     r"(?:(?<!\w)(?!\d+[kcdm]?m[23]\b)|(?<=\d)(?=[kcdm]?m[23]\b))[^\W\d]*\d\w*"
 )
+_FIELD = re.compile(TEMPLATE_FIELD)
 _WORD = re.compile(r"[^\W\d_]+|\d+|[.,;:!?…]+|[^\w\s.,;:!?…]+|_+")
 _PUNCTUATION = re.compile(r"[.,;:!?…]+(?!\d)")  # but not that of 15.99
 
@@ -234,22 +236,30 @@ def format_by(
     with suppress(UserError):
         links = link(sentence.text, translation, cuts)
     links = links or link_by_position(sentence.text, translation.text, cuts)
-    links = _with_formulas(links, sentence, translation.text)
+    links = _with_copies(links, sentence, translation.text)
     return format_words(translation.text, links, sentence.owners, formatted.pieces, sentence.marks)
 
 
-def _with_formulas(links: Links, sentence: FormattedSentence, translation: str) -> Links:
-    """Link the parts of a formula, some of which may be subscripts, to those of its translation."""
+def _with_copies(links: Links, sentence: FormattedSentence, translation: str) -> Links:
+    """Link the parts of formulas and template fields to those of their copies in the translation.
+
+    Some parts of a formula may be subscripts.
+    """
     weights = links.weights.copy()
-    for found in _FORMULA.finditer(sentence.text):
-        start, end = found.span()
-        place = translation.find(found[0])
-        if place < 0 or len(set(sentence.owners[start:end])) == 1:
+    columns = {start: i for i, (start, _) in enumerate(links.sources)}
+    places: dict[str, int] = {}  # where the next copy may begin
+    fields = _FIELD.finditer(sentence.text)
+    formulas = _FORMULA.finditer(sentence.text)
+    mixed = (each for each in formulas if len(set(sentence.owners[slice(*each.span())])) > 1)
+    for found in (*fields, *mixed):
+        place = translation.find(found[0], places.get(found[0], 0))
+        if place < 0:
             continue
-        columns = {first - start: i for i, (first, _) in enumerate(links.sources)}
+        end = places[found[0]] = place + len(found[0])
         for row, (first, last) in enumerate(links.targets):
-            if place <= first and last <= place + end - start and first - place in columns:
-                weights[row, columns[first - place]] = np.inf
+            column = columns.get(first - place + found.start())
+            if place <= first and last <= end and column is not None:
+                weights[row, column] = np.inf
     return Links(links.sources, links.targets, weights)
 
 
@@ -298,12 +308,14 @@ def _choose(
     chosen = [own[i] for i in links.weights.argmax(1)] if links.targets else []
     pairs = zip(targets, chosen, strict=True)
     counts = Counter(owner for word, owner in pairs if not _PUNCTUATION.fullmatch(word))
+    copied = np.isposinf(links.weights).any(1)
+    movable = [any(map(str.isalnum, x)) and not c for x, c in zip(targets, copied, strict=True)]
     for piece in dict.fromkeys(own):
         if counts[piece] or not any(map(str.isalnum, pieces[piece])):
             continue
         columns = [i for i, owner in enumerate(own) if owner == piece]
         for row in (-links.weights[:, columns].max(1)).argsort(kind="stable").tolist():
-            if any(map(str.isalnum, targets[row])) and counts[chosen[row]] > 1:
+            if movable[row] and counts[chosen[row]] > 1:
                 counts[chosen[row]] -= 1
                 counts[piece] += 1
                 chosen[row] = piece

@@ -59,6 +59,20 @@ def test_subscripts_stay_within_their_formula() -> None:
     assert text.replace("CO<2>", "").replace("H<2>O", "") == "Nie , nur  trinken"
 
 
+def test_a_template_field_stays_in_its_format() -> None:
+    fields = "{% if n %}", "{% endif %}"
+    formatted = Formatted(["Invite ", f"{fields[0]}many{fields[1]}", " friends to {% endif %}"])
+    owners = formatted.owners
+    sentence = FormattedSentence(formatted.text, 0, len(owners), owners, [])
+    translation = Translation("{% if n %}viele{% endif %} Freunde einladen zu {% endif %}", 0.0)
+    parts = merge(format_by(lambda *_: None, sentence, translation, formatted))
+    formats = [owner for text, owner in parts for _ in text]
+    assert {*formats[: len(fields[0])]} == {1}
+    first = translation.text.index(fields[1])
+    assert {*formats[first : first + len(fields[1])]} == {1}
+    assert {*formats[-len(fields[1]) :]} == {2}
+
+
 def test_long_words_take_linear_time() -> None:
     formatted = Formatted(["see " + "a" * 50_000, " H2O"])
     owners = formatted.owners
