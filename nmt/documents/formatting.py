@@ -308,7 +308,7 @@ def _choose(
     chosen = [own[i] for i in links.weights.argmax(1)] if links.targets else []
     pairs = zip(targets, chosen, strict=True)
     counts = Counter(owner for word, owner in pairs if not _PUNCTUATION.fullmatch(word))
-    copied = np.isposinf(links.weights).any(1)
+    copied = [np.isposinf(row).any() for row in links.weights]
     movable = [any(map(str.isalnum, x)) and not c for x, c in zip(targets, copied, strict=True)]
     for piece in dict.fromkeys(own):
         if counts[piece] or not any(map(str.isalnum, pieces[piece])):

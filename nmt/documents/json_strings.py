@@ -20,7 +20,8 @@ _PLACEHOLDER = re.compile(
 )
 _SPACE_INSIDE = re.compile(r"<\d+>\s|\s</\d+>")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
-_CHOICE = re.compile(r"\{\s*\w+\s*,\s*(?:plural|select|selectordinal)\s*,")
+# A message of ICU that chooses among forms.
+CHOICE = re.compile(r"\{\s*\w+\s*,\s*(?:plural|select|selectordinal)\s*,")
 # An address, a path, an identifier, a color, a date, a time zone: no text.
 _CODE = re.compile(
     r"[#./@$]\S+|\w+_\w*|[a-z]+[A-Z]\w*|\S*[\w/)](?:[.\\:#@=]+|/{2,})[\w/(]\S*|(?:[\w.-]+/){2,}\S*"
@@ -102,7 +103,7 @@ class JsonStrings:
 
 def _is_text(text: str) -> bool:
     """Return whether a string is text, not code, and of a form whose parts may be reordered."""
-    if not has_letters(_PLACEHOLDER.sub("", text)) or _CHOICE.search(text):
+    if not has_letters(_PLACEHOLDER.sub("", text)) or CHOICE.search(text):
         return False
     if _SURROGATE.search(text):  # half a character, which no encoding can write
         return False
