@@ -331,14 +331,17 @@ def _with_punctuation(
     At the end, it gets the format of the end of the source; else, of a word beside it.
     """
     found = list(chosen)
+    used = {*chosen, *owners[-1:]}
+    punctuated = {owner for owner in used if _PUNCTUATION.search(pieces[owner])}
+    loose = {owner for owner in used if pieces[owner] != pieces[owner].strip()}
     for row, word in enumerate(targets):
         if not _PUNCTUATION.fullmatch(word):
             continue
         is_last = row + 1 == len(targets)
         beside = [*found[max(0, row - 1) : row], *found[row + 1 : row + 2]]
-        beside += [owners[-1]] if is_last and owners else []
-        having = [owner for owner in beside if _PUNCTUATION.search(pieces[owner])]
-        spaced = [owner for owner in beside if pieces[owner] != pieces[owner].strip()]
+        beside += owners[-1:] if is_last else []
+        having = [owner for owner in beside if owner in punctuated]
+        spaced = [owner for owner in beside if owner in loose]
         if is_last and having:
             found[row] = having[-1]
         elif beside and found[row] not in having:

@@ -83,6 +83,14 @@ def test_long_words_take_linear_time() -> None:
     assert time.process_time() - start < 10  # quadratic time would be minutes
 
 
+def test_much_punctuation_takes_linear_time() -> None:
+    pieces = ["see " * 20_000, "this"]
+    links = link_by_position("see", "siehe, " * 5_000, ())
+    start = time.process_time()
+    assert format_words("siehe, " * 5_000, links, [0, 0, 1], pieces)
+    assert time.process_time() - start < 5  # quadratic time would be longer
+
+
 def translate_with(
     formatted: Formatted, translation: str, weights: list[list[float]]
 ) -> list[Part]:
