@@ -10,7 +10,12 @@ from nmt.documents.document import Document, Languages
 from nmt.documents.endings import ENDINGS, HTML, TEXT, ending_of, not_supported
 from nmt.documents.errors import DocumentError
 from nmt.documents.formatting import Formatted, has_letters
-from nmt.documents.json_strings import JsonStrings, keeps_placeholders, with_placeholders
+from nmt.documents.json_strings import (
+    JsonStrings,
+    keeps_placeholders,
+    with_placeholders,
+    with_spaces_outside,
+)
 from nmt.documents.plain_text import decode, paragraphs
 from nmt.documents.subtitles import Subtitles
 from nmt.documents.texts import FoundText
@@ -142,7 +147,8 @@ class _HtmlFile(_TextFile):
         from nmt.documents.html_markup import Markup
 
         super().__init__(content)
-        self._markup, self._languages = Markup(self._source), languages
+        self._languages = languages
+        self._markup = Markup(self._source, languages[0] if languages else "")
         self.texts = self._markup.texts
 
     def _replaced(self, found: Sequence[FoundText]) -> str:
@@ -173,7 +179,8 @@ class _JsonFile(_TextFile):
         if any(self._strings.is_html):
             from nmt.documents.html_markup import Markup
 
-            self._markups = [(text, Markup(text)) for text, is_html in pairs if is_html]
+            language = languages[0] if languages else ""
+            self._markups = [(text, Markup(text, language)) for text, is_html in pairs if is_html]
         within = [text for _, markup in self._markups for text in markup.texts]
         self.texts = [*_plain(self._plain), *within]
 
@@ -187,7 +194,7 @@ class _JsonFile(_TextFile):
     def _replaced(self, found: Sequence[FoundText]) -> str:
         assert self._languages
         rest = iter(found)
-        plain = [next(rest).text for _ in self._plain]
+        plain = [with_spaces_outside(text, next(rest).text) for text in self._plain]
         marked = []
         for text, markup in self._markups:
             own = [next(rest) for _ in markup.texts]

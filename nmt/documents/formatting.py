@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from nmt.corpus.text.placeholders import TEMPLATE_FIELD
 from nmt.errors import UserError
 
 if TYPE_CHECKING:
@@ -33,7 +34,9 @@ _ORDINAL = re.compile(r"\d(st|nd|rd|th)")
 _FORMULA = re.compile(  # such as H2O, and the m2 of 80m2; takes linear time
     r"(?:(?<!\w)(?!\d+[kcdm]?m[23]\b)|(?<=\d)(?=[kcdm]?m[23]\b))[^\W\d]*\d\w*"
 )
-_WORD = re.compile(r"[^\W\d_]+|\d+|[^\w\s]+|_+")
+_FIELD = re.compile(TEMPLATE_FIELD)
+_WORD = re.compile(r"[^\W\d_]+|\d+|[.,;:!?…]+|[^\w\s.,;:!?…]+|_+")
+_PUNCTUATION = re.compile(r"[.,;:!?…]+(?!\d)")  # but not that of 15.99
 
 
 @dataclass(frozen=True)
@@ -233,22 +236,30 @@ def format_by(
     with suppress(UserError):
         links = link(sentence.text, translation, cuts)
     links = links or link_by_position(sentence.text, translation.text, cuts)
-    links = _with_formulas(links, sentence, translation.text)
+    links = _with_copies(links, sentence, translation.text)
     return format_words(translation.text, links, sentence.owners, formatted.pieces, sentence.marks)
 
 
-def _with_formulas(links: Links, sentence: FormattedSentence, translation: str) -> Links:
-    """Link the parts of a formula, some of which may be subscripts, to those of its translation."""
+def _with_copies(links: Links, sentence: FormattedSentence, translation: str) -> Links:
+    """Link the parts of formulas and template fields to those of their copies in the translation.
+
+    Some parts of a formula may be subscripts.
+    """
     weights = links.weights.copy()
-    for found in _FORMULA.finditer(sentence.text):
-        start, end = found.span()
-        place = translation.find(found[0])
-        if place < 0 or len(set(sentence.owners[start:end])) == 1:
+    columns = {start: i for i, (start, _) in enumerate(links.sources)}
+    places: dict[str, int] = {}  # where the next copy may begin
+    fields = _FIELD.finditer(sentence.text)
+    formulas = _FORMULA.finditer(sentence.text)
+    mixed = (each for each in formulas if len(set(sentence.owners[slice(*each.span())])) > 1)
+    for found in (*fields, *mixed):
+        place = translation.find(found[0], places.get(found[0], 0))
+        if place < 0:
             continue
-        columns = {first - start: i for i, (first, _) in enumerate(links.sources)}
+        end = places[found[0]] = place + len(found[0])
         for row, (first, last) in enumerate(links.targets):
-            if place <= first and last <= place + end - start and first - place in columns:
-                weights[row, columns[first - place]] = np.inf
+            column = columns.get(first - place + found.start())
+            if place <= first and last <= end and column is not None:
+                weights[row, column] = np.inf
     return Links(links.sources, links.targets, weights)
 
 
@@ -264,8 +275,8 @@ def format_words(
     owners: for each character of the source, the index of its piece; marks: places in the source,
     with the indices of the marks to insert there
     """
-    movable = [any(map(str.isalnum, translation[start:end])) for start, end in links.targets]
-    chosen = _choose(links, owners, pieces, movable)
+    targets = [translation[start:end] for start, end in links.targets]
+    chosen = _with_punctuation(targets, _choose(links, owners, pieces, targets), owners, pieces)
     behind: dict[int, list[int]] = {}  # the word that a mark follows → marks
     ends = [end for _, end in links.sources]
     for place, mark in marks:
@@ -288,17 +299,17 @@ def format_words(
 
 
 def _choose(
-    links: Links, owners: Sequence[int], pieces: Sequence[str], movable: Sequence[bool]
+    links: Links, owners: Sequence[int], pieces: Sequence[str], targets: Sequence[str]
 ) -> list[int]:
-    """Return a source piece for each target word; if possible, no piece with words is left out.
-
-    movable: whether a word, which may be punctuation, can represent a piece that would be lost
-    """
+    """Return a source piece for each target word; if possible, no piece with words is left out."""
     if not links.sources:
         return [owners[0]] * len(links.targets)
     own = [owners[start] for start, _ in links.sources]
     chosen = [own[i] for i in links.weights.argmax(1)] if links.targets else []
-    counts = Counter(chosen)
+    pairs = zip(targets, chosen, strict=True)
+    counts = Counter(owner for word, owner in pairs if not _PUNCTUATION.fullmatch(word))
+    copied = [np.isposinf(row).any() for row in links.weights]
+    movable = [any(map(str.isalnum, x)) and not c for x, c in zip(targets, copied, strict=True)]
     for piece in dict.fromkeys(own):
         if counts[piece] or not any(map(str.isalnum, pieces[piece])):
             continue
@@ -310,6 +321,32 @@ def _choose(
                 chosen[row] = piece
                 break
     return chosen
+
+
+def _with_punctuation(
+    targets: Sequence[str], chosen: Sequence[int], owners: Sequence[int], pieces: Sequence[str]
+) -> list[int]:
+    """Return the source pieces of target words, with punctuation not in a format that has none.
+
+    At the end, it gets the format of the end of the source; else, of a word beside it.
+    """
+    found = list(chosen)
+    used = {*chosen, *owners[-1:]}
+    punctuated = {owner for owner in used if _PUNCTUATION.search(pieces[owner])}
+    loose = {owner for owner in used if pieces[owner] != pieces[owner].strip()}
+    for row, word in enumerate(targets):
+        if not _PUNCTUATION.fullmatch(word):
+            continue
+        is_last = row + 1 == len(targets)
+        beside = [*found[max(0, row - 1) : row], *found[row + 1 : row + 2]]
+        beside += owners[-1:] if is_last else []
+        having = [owner for owner in beside if owner in punctuated]
+        spaced = [owner for owner in beside if owner in loose]
+        if is_last and having:
+            found[row] = having[-1]
+        elif beside and found[row] not in having:
+            found[row] = (having or spaced or beside)[0]
+    return found
 
 
 def _between(before: int, after: int, pieces: Sequence[str]) -> int:

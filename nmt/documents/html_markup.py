@@ -31,6 +31,7 @@ _NO_TEXT = frozenset(
 )
 _WITHIN_TEXT = frozenset(("code", "img", "kbd", "math", "samp", "svg", "var"))  # stay as they are
 _OBJECT = "\ufffc"  # in place of one of them
+_JOINS = re.compile(r"[.:@_/\\-]|\s*[+→>|–]\s*")  # two of them, as in <kbd>Ctrl</kbd>+<kbd>S</kbd>
 _ATTRIBUTES_WITH_TEXT = (
     *("alt", "title", "placeholder", "aria-label", "aria-description", "aria-placeholder"),
     *("aria-roledescription", "aria-valuetext"),
@@ -102,18 +103,43 @@ class Stretch:
 
     @property
     def texts(self) -> list[str]:
-        """The text of each leaf; a line break within a sentence is a space."""
+        """The text of each leaf; a line break within a sentence is a space.
+
+        There is also one between a deleted word and the one inserted in its place.
+        """
         texts = list(map(_text_of, self.leaves))
+        replaced = {i for i in range(1, len(texts)) if self._is_replaced(i, texts)}
         for number, leaf in enumerate(self.leaves):
-            if leaf.tag == "br" and not texts[number - 1][-1:].isspace():
+            if number in replaced or (leaf.tag == "br" and not texts[number - 1][-1:].isspace()):
                 texts[number - 1] += " "
         return texts
+
+    def joins(self, number: int) -> bool:
+        """Return whether a leaf is a sign that joins two elements that stay as they are."""
+        if not 0 < number < len(self.leaves) - 1 or not self.leaves[number].is_text_node:
+            return False
+        beside = self.leaves[number - 1].tag, self.leaves[number + 1].tag
+        return _WITHIN_TEXT.issuperset(beside) and bool(
+            _JOINS.fullmatch(_text_of(self.leaves[number]))
+        )
+
+    def _is_replaced(self, number: int, texts: Sequence[str]) -> bool:
+        """Return whether a leaf, which is no part of a word, replaces the one before it."""
+        before, own = ({each.tag for each in self.chains[i]} for i in (number - 1, number))
+        if not (("del" in before and "ins" in own) or ("ins" in before and "del" in own)):
+            return False
+        around = "".join(texts[max(0, number - 2) : number - 1])[-1:]
+        around += "".join(texts[number + 1 : number + 2])[:1]
+        beside = texts[number - 1][-1:], texts[number][:1]
+        return all(map(str.isalnum, beside)) and not any(map(str.isalnum, around))
 
     @property
     def formatted(self) -> Formatted:
         """The texts, with superscripts recognized as marks or endings of ordinals."""
         raised = [i for i, c in enumerate(self.chains) if any(each.tag == "sup" for each in c)]
-        objects = [i for i, leaf in enumerate(self.leaves) if not leaf.is_text_node]
+        objects = [
+            i for i, leaf in enumerate(self.leaves) if not leaf.is_text_node or self.joins(i)
+        ]
         return with_superscripts(self.texts, raised, objects)
 
 
@@ -133,11 +159,12 @@ class Attribute:
 class Markup:
     """An HTML document, or a fragment of one; raises `DocumentError` if it is nested too deeply.
 
-    stretches: its text; attributes: those with text, to be replaced before the stretches; texts:
-    those to translate, of attributes and then of stretches
+    source: its language, so that elements in others are kept, "" for unknown; stretches: its text;
+    attributes: those with text, to be replaced before the stretches; texts: those to translate, of
+    attributes and then of stretches
     """
 
-    def __init__(self, html: str):
+    def __init__(self, html: str, source: str = ""):
         html = html.removeprefix("\ufeff")
         self._is_xml = bool(_XHTML.match(html))
         if self._is_xml:  # the parser would take <div/> for a start tag
@@ -159,12 +186,17 @@ class Markup:
         self._prologue = _prologue(html) if whole else None
         # In "template", a fragment may also begin within a table.
         self._tree = LexborHTMLParser(html, is_fragment=not whole, fragment_tag="template")
+        foreign = list(_foreign_elements(self._tree, source)) if source else []
+        for node in foreign:
+            node.attrs["translate"] = "no"  # until all texts have been found
         judged: dict[int, bool] = {}
         for node in self._tree.css("wbr"):  # a place for a line break within a word
             if _is_within_translated(node, judged):
                 node.decompose()
         self.stretches = list(_find_stretches(self._tree.root))
         self.attributes = list(_find_attributes(self._tree, judged))
+        for node in foreign:
+            del node.attrs["translate"]
         labels = [Formatted([each.text]) for each in self.attributes]
         self.texts = [*labels, *(each.formatted for each in self.stretches)]
 
@@ -261,6 +293,7 @@ def _spaced(stretch: Stretch, parts: list[tuple[str, int]]) -> Iterator[tuple[st
     for text, number in parts:
         seen = stretch.leaves[number].is_element_node  # a comment is not
         had = seen and number and texts[number - 1][-1:].isspace()
+        had = had or (stretch.joins(number) and texts[number][:1].isspace())
         if had and before and not before[-1].isspace():
             yield " ", space
         yield text, number
@@ -379,7 +412,7 @@ def _are_apart(
     level = sum(one.mem_id == other.mem_id for one, other in pairs)
     tags = {chain[level].tag for chain in (first[1], second[1]) if len(chain) > level}
     inside = len(first[1]) > level and len(second[1]) > level
-    if tags & {"sub", "sup"}:
+    if tags & {"sub", "sup"} or tags == {"del", "ins"}:
         return False
     if not inside:  # a code such as MP3, unless it is a word in small letters
         return bool(_WORD_AT_END.search(text)) and before.islower() and after.isdigit()
@@ -406,6 +439,17 @@ def _find_attributes(tree: LexborHTMLParser, judged: dict[int, bool]) -> Iterato
         for name in names:
             if has_letters(text := given[name] or ""):
                 yield Attribute(node, name, text)
+
+
+def _foreign_elements(tree: LexborHTMLParser, source: str) -> Iterator[LexborNode]:
+    """Yield the elements within the text that name another language than it has."""
+    root = tree.css_first("html")
+    given = [source, (root.attributes.get("lang") if root else "") or "", "", "und"]
+    languages = set(map(base_language, given))
+    for node in tree.css("[lang]"):
+        other = base_language(node.attributes.get("lang") or "") not in languages
+        if other and node.tag not in ("html", "body") and "translate" not in node.attributes:
+            yield node
 
 
 def _is_kept(node: LexborNode) -> bool:

@@ -18,8 +18,10 @@ _KEY = re.compile(r"\s*:")
 _PLACEHOLDER = re.compile(
     rf"{TEMPLATE_FIELD}|%%|<\d+/?>|</\d+>|@(?:\.\w+)?:(?:\w+(?:\.\w+)*|\([\w.]+\))"
 )
+_SPACE_INSIDE = re.compile(r"<\d+>\s|\s</\d+>")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
-_CHOICE = re.compile(r"\{\s*\w+\s*,\s*(?:plural|select|selectordinal)\s*,")
+# A message of ICU that chooses among forms.
+CHOICE = re.compile(r"\{\s*\w+\s*,\s*(?:plural|select|selectordinal)\s*,")
 # An address, a path, an identifier, a color, a date, a time zone: no text.
 _CODE = re.compile(
     r"[#./@$]\S+|\w+_\w*|[a-z]+[A-Z]\w*|\S*[\w/)](?:[.\\:#@=]+|/{2,})[\w/(]\S*|(?:[\w.-]+/){2,}\S*"
@@ -34,13 +36,21 @@ _OPERATION = re.compile(r"\S\s(?:\*|==+|=>|&&|\|\|)\s\S")
 # Keys whose values are no text if they look like names in a program.
 _KEYS_OF_CODES = frozenset(
     (
-        *("class", "classname", "code", "color", "country", "currency", "format", "href", "icon"),
-        *("id", "key", "lang", "language", "layout", "locale", "method", "mime", "rel", "role"),
-        *("route", "slug", "src", "style", "target", "theme", "type", "tz", "unit", "variant"),
+        *("align", "class", "classes", "classname", "cls", "code", "color", "country", "css"),
+        *("currency", "fmt", "format", "href", "icon", "id", "key", "lang", "language", "layout"),
+        *("locale", "method", "mime", "rel", "role", "route", "rt", "sel", "selector", "size"),
+        *("slug", "src", "style", "target", "theme", "type", "tz", "unit", "valign", "variant"),
         "zone",
     )
 )
+# Keys whose values may be several such names, as in `btn btn-primary` and `div > p`.
+_KEYS_OF_NAMES = frozenset(("class", "classes", "classname", "cls", "css", "sel", "selector"))
 _LAST_WORD = re.compile(r"([A-Z]?[a-z]+|[A-Z]+)[^a-zA-Z]*$")  # of mimeType, country_code
+_NAMES = re.compile(r"(?=.*[-\d:>+~])[a-z][\w:./-]*(?:(?: ?[,>+~] ?| )[a-z][\w:./-]*)*")
+_DATE_PART = r"(?:[yY]{4}|[yY]{2}|M{1,4}|[dD]{1,4}|Do|E{3,4}|[hH]{1,2}|mm|ss|[aA]|%-?[A-Za-z])"
+_DATE_FORMAT = re.compile(  # such as MMM D, YYYY
+    rf"(?=.*(?:[yY]{{2}}|MM|[dD]{{2}}|mm|%)){_DATE_PART}(?:[\s.,:/'-]+{_DATE_PART})+"
+)
 _NAME = re.compile(r"[a-z\d]+(?:-[a-zA-Z\d]+)*|[A-Z]{2,3}|[\w+.-]+/[\w+.-]+")
 
 
@@ -76,7 +86,7 @@ class JsonStrings:
             text = json.loads(found[0])
             if _KEY.match(source, found.end()):
                 key = text
-            elif _is_text(text) and not (_names_code(key) and _NAME.fullmatch(text)):
+            elif _is_text(text) and not _is_name(text, key):
                 self._spans.append(found.span())
                 self.texts.append(text)
         self.is_html = [bool(_TAG.search(text)) for text in self.texts]
@@ -93,11 +103,13 @@ class JsonStrings:
 
 def _is_text(text: str) -> bool:
     """Return whether a string is text, not code, and of a form whose parts may be reordered."""
-    if not has_letters(_PLACEHOLDER.sub("", text)) or _CHOICE.search(text):
+    if not has_letters(_PLACEHOLDER.sub("", text)) or CHOICE.search(text):
         return False
     if _SURROGATE.search(text):  # half a character, which no encoding can write
         return False
-    return len(text) > _LONGEST_CODE or not (_CODE.fullmatch(text) or _is_program(text))
+    return len(text) > _LONGEST_CODE or not (
+        _CODE.fullmatch(text) or _DATE_FORMAT.fullmatch(text) or _is_program(text)
+    )
 
 
 def _is_program(text: str) -> bool:
@@ -107,15 +119,29 @@ def _is_program(text: str) -> bool:
     return bool(_OPERATION.search(text)) or 2 * len(coded) > len(words)
 
 
-def _names_code(key: str) -> bool:
+def _is_name(text: str, key: str) -> bool:
+    """Return whether the value of a key is a name in a program, or several."""
     word = _LAST_WORD.search(key)
-    return key.lower() in _KEYS_OF_CODES or bool(word and word[1].lower() in _KEYS_OF_CODES)
+    keys = {key.lower(), word[1].lower() if word else ""}
+    return bool(
+        (keys & _KEYS_OF_CODES and _NAME.fullmatch(text))
+        or (keys & _KEYS_OF_NAMES and _NAMES.fullmatch(text))
+    )
 
 
 def keeps_placeholders(source: str, translation: str) -> bool:
     """Return whether a translation has the placeholders of its source, each as often."""
     found, expected = (Counter(_PLACEHOLDER.findall(each)) for each in (translation, source))
     return found == expected
+
+
+def with_spaces_outside(source: str, translation: str) -> str:
+    """Return a translation without spaces within <0>…</0>, at its edges, if its source has none."""
+    if not _SPACE_INSIDE.search(source):
+        translation = re.sub(r" ?(<\d+>) +", r" \1", translation)
+        translation = re.sub(r"(?<! ) +(</\d+>)(?=\w)", r"\1 ", translation)
+        translation = re.sub(r"(?<! ) +(</\d+>)", r"\1", translation)
+    return translation
 
 
 def with_placeholders(text: str) -> Formatted:

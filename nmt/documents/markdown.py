@@ -51,6 +51,7 @@ _CONTAINER = re.compile(r":{3,}[ \t]*(?:\{[^{}]*\}|[^\s\[{]+)?[ \t]*")  # a titl
 _END_OF_ENVIRONMENT = re.compile(r"\\end\{([^{}\n]*)\}")
 _BREAK = re.compile(r"[ \t]*(\\?)\n[ \t]*")
 _TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)(?![\w-])[^<>]*?(/?)>", re.DOTALL)
+_TAGS_OF_CODE = frozenset(("code", "kbd", "math", "samp", "svg", "var"))
 _NAME = re.compile(r"\[(?:[^\[\]\\]|\\.)*\]", re.DOTALL)  # of the target of a link
 _SPECIAL = "\\`*_[]<&"
 _BEFORE_MARK = re.compile(
@@ -427,21 +428,34 @@ def _skip_spaces(source: str, place: int) -> int:
 
 
 def _pair_tags(elements: list[_Element]) -> None:
-    """Make formats of HTML tags that enclose text, such as <kbd> and </kbd>, not <a id="x"></a>."""
-    opened: list[tuple[str, _Element]] = []  # with the names of tags, "" for other formats
+    """Make formats of HTML tags that enclose text, such as <b> and </b>, not <a id="x"></a>.
+
+    What <kbd> and others enclose stays as it is.
+    """
+    opened: list[tuple[str, int]] = []  # names of tags, "" for other formats, with their places
+    code: list[Span] = []
     last = None  # the last element that is not empty
-    for each in elements:
+    for place, each in enumerate(elements):
         tag = _TAG.fullmatch(each.raw) if each.kind == "kept" else None
         if each.kind == "start" or (tag and not tag[1] and not tag[3]):
-            opened.append((tag[2].lower() if tag else "", each))
+            opened.append((tag[2].lower() if tag else "", place))
         elif each.kind == "end":
             while opened and opened.pop()[0]:
                 pass
         elif tag and tag[1] and opened and opened[-1][0] == tag[2].lower():
-            opening = opened.pop()[1]
-            if opening is not last:
+            name, start = opened.pop()
+            opening = elements[start]
+            if name in _TAGS_OF_CODE:
+                code.append((start, place))
+            elif opening is not last:
                 opening.kind, each.kind = "start", "end"
         last = each if each.text else last
+    end = 0
+    for start, place in sorted(code):
+        for each in elements[max(start, end) : max(place, end)]:
+            if each.kind == "text" and each.text:
+                each.kind, each.raw, each.text = "kept", each.raw or each.text, _OBJECT
+        end = max(place, end)
 
 
 def _set_chains(elements: list[_Element]) -> None:

@@ -3,8 +3,9 @@
 import codecs
 import re
 import textwrap
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import pairwise, repeat
 
 from nmt.documents.errors import DocumentError
 
@@ -21,6 +22,23 @@ _LONG_WORD = re.compile(rf"\S{{{_NARROWEST},}}")
 _PREFIX = re.compile(r"[ \t>]*")
 _LIST_SIGN = re.compile(r"(?:[-–—*•+#|]|\(?\w{1,3}[.)])\s")
 _SENTENCE_END = re.compile(r"[.!?…:;][\"'”“’»)\]]*$")
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_DIVIDED = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)[-‐\u00ad]$")  # un-, at the end of a line
+_REST = re.compile(r"(?!(?:and|or|und|oder)\b)[^\W\d_]+(?:-[^\W\d_]+)*")  # pre- and post-war
+# Parts of words that are written with a hyphen, such as well-known and decision-making.
+_BEFORE_HYPHEN = frozenset(
+    (
+        *("all", "ex", "fifty", "first", "five", "forty", "four", "full", "half", "high", "long"),
+        *("low", "middle", "ninety", "non", "one", "part", "second", "self", "short", "sixty"),
+        *("ten", "thirty", "three", "twenty", "two", "well"),
+    )
+)
+_BEHIND_HYPHEN = frozenset(
+    (
+        *("based", "called", "friendly", "known", "law", "looking", "made", "making", "minded"),
+        *("old", "related", "sized", "speaking", "term", "wide", "year"),
+    )
+)
 
 
 def decode(content: bytes) -> tuple[str, str]:
@@ -113,6 +131,7 @@ def paragraphs(text: str) -> list[Paragraph]:
     # Lines with an address may be wider than the others, as it cannot be broken.
     width = max((len(each) for each in bodies if not _LONG_WORD.search(each)), default=0)
     broken = _NARROWEST <= width <= _WIDEST
+    known = {word[0].lower() for word in _WORD.finditer(text)} if broken else set()
     found: list[Paragraph] = []
     first = 0
     while first < len(lines):
@@ -127,12 +146,36 @@ def paragraphs(text: str) -> list[Paragraph]:
         if all(_SENTENCE_END.search(each.rstrip()) for each in own[:-1]):  # they were not broken
             found += map(Paragraph, texts, prefixes, ends, repeat(0), ends)
         else:
-            joined = " ".join(map(str.strip, texts))
+            joined = _joined(list(map(str.strip, texts)), known)
             found.append(
                 Paragraph(joined, prefixes[0], ends[0], width, ends[-1], indent=prefixes[-1])
             )
         first = after
     return found
+
+
+def _joined(lines: Sequence[str], known: Collection[str]) -> str:
+    """Return lines as one; words that were divided are whole; known: words of the file."""
+    found = lines[0]
+    for before, line in pairwise(lines):
+        divided = _DIVIDED.search(before)
+        rest = _REST.match(line)
+        if not divided or not rest:
+            found += " " + line
+        elif line[0].isupper() or _has_hyphen(divided[1].lower(), rest[0].lower(), known):
+            found += line
+        else:
+            found = found[:-1] + line
+    return found
+
+
+def _has_hyphen(first: str, second: str, known: Collection[str]) -> bool:
+    """Return whether the two parts of a word at a line break have a hyphen elsewhere, too."""
+    for form, result in ((first + second, False), (f"{first}-{second}", True)):
+        if form in known:
+            return result
+    is_usual = first in _BEFORE_HYPHEN or (len(first) > 3 and second in _BEHIND_HYPHEN)
+    return is_usual or "-" in first + second  # as in up-to-date
 
 
 def _prefix(line: str) -> str:
@@ -143,8 +186,8 @@ def _prefix(line: str) -> str:
 def _end_of_paragraph(bodies: list[str], first: int, width: int) -> int:
     """Return the index after the last line of the paragraph that begins with line `first`.
 
-    A line continues in the next one if its first word would not have fitted, and if it has the same
-    prefix; in a list item, all lines after the first may be indented.
+    A line continues in the next one if its first word would not have fitted, or if it is divided,
+    and if it has the same prefix; in a list item, all lines after the first may be indented.
     """
     prefix = indent = _prefix(bodies[first])
     is_item = _LIST_SIGN.match(bodies[first], len(prefix))
@@ -156,7 +199,9 @@ def _end_of_paragraph(bodies: list[str], first: int, width: int) -> int:
         words = after[len(indent) :].split(maxsplit=1)
         if _prefix(after) != indent or not words or not line[len(prefix) :].strip():
             return number
-        fits = len(line.rstrip()) + 1 + len(words[0]) <= width
-        if fits or len(line) > width or _LIST_SIGN.match(after, len(indent)):
+        if len(line) > width or _LIST_SIGN.match(after, len(indent)):
+            return number
+        divided = words[0][0].islower() and _DIVIDED.search(line.rstrip())
+        if not divided and len(line.rstrip()) + 1 + len(words[0]) <= width:
             return number
     return len(bodies)

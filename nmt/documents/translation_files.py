@@ -15,6 +15,7 @@ from nmt.corpus.sources.translation_files import GETTEXT_HEADER
 from nmt.documents.document import Document, Languages
 from nmt.documents.formatting import has_letters
 from nmt.documents.inline_markup import InlineText, Slot, Token, tokens_in
+from nmt.documents.json_strings import CHOICE
 from nmt.documents.po_files import PoFile
 from nmt.documents.texts import FoundText
 from nmt.errors import UserError
@@ -299,8 +300,10 @@ class _XmlFile:
     ) -> Callable[[], Iterator[Edit]]:
         def fill() -> Iterator[Edit]:
             # The state "translated" would say that a person has seen it.
-            kind = "nmt:memory" if slot.is_remembered else "nmt:mt"
-            yield self._changed_tag(segment, {"state": "initial", "subState": kind})
+            marks = {"state": "initial"}
+            if not _is_copied_message(slot):
+                marks["subState"] = "nmt:memory" if slot.is_remembered else "nmt:mt"
+            yield self._changed_tag(segment, marks)
             yield self._target(source, source, target, slot.translation, {})
 
         return fill
@@ -430,8 +433,15 @@ def _is_open(source: Element, target: Element | None, state: str) -> bool:
     return state.lower() in _UNTOUCHED and target.text == source.text
 
 
+def _is_copied_message(slot: Slot) -> bool:
+    """Return whether a slot has no text but messages, whose forms are not translated."""
+    return not has_letters(slot.text.plain) and bool(CHOICE.search(slot.translation))
+
+
 def _mark(slot: Slot) -> dict[str, str]:
     """Return the attributes of a <target> of XLIFF 1.2."""
+    if _is_copied_message(slot):
+        return {"state": "needs-translation"}
     kind = "leveraged-tm" if slot.is_remembered else "leveraged-mt"
     return {"state": "needs-review-translation", "state-qualifier": kind}
 

@@ -120,7 +120,7 @@ class TextTranslator:
         """Translate the text of HTML documents or fragments; raises `ApiError`."""
         from nmt.documents.html_markup import Markup
 
-        markups = await _in_thread(lambda: [Markup(text) for text in texts])
+        markups = await _in_thread(lambda: [Markup(text, run.source) for text in texts])
         within = [text for each in markups for text in each.texts]
         found = iter(await self.translate_formatted(run, within))
         return [

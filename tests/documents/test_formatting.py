@@ -59,6 +59,20 @@ def test_subscripts_stay_within_their_formula() -> None:
     assert text.replace("CO<2>", "").replace("H<2>O", "") == "Nie , nur  trinken"
 
 
+def test_a_template_field_stays_in_its_format() -> None:
+    fields = "{% if n %}", "{% endif %}"
+    formatted = Formatted(["Invite ", f"{fields[0]}many{fields[1]}", " friends to {% endif %}"])
+    owners = formatted.owners
+    sentence = FormattedSentence(formatted.text, 0, len(owners), owners, [])
+    translation = Translation("{% if n %}viele{% endif %} Freunde einladen zu {% endif %}", 0.0)
+    parts = merge(format_by(lambda *_: None, sentence, translation, formatted))
+    formats = [owner for text, owner in parts for _ in text]
+    assert {*formats[: len(fields[0])]} == {1}
+    first = translation.text.index(fields[1])
+    assert {*formats[first : first + len(fields[1])]} == {1}
+    assert {*formats[-len(fields[1]) :]} == {2}
+
+
 def test_long_words_take_linear_time() -> None:
     formatted = Formatted(["see " + "a" * 50_000, " H2O"])
     owners = formatted.owners
@@ -67,6 +81,14 @@ def test_long_words_take_linear_time() -> None:
     parts = format_by(lambda *_: None, sentence, Translation("siehe H2O", 0.0), formatted)
     assert "".join(text for text, _ in parts) == "siehe H2O"
     assert time.process_time() - start < 10  # quadratic time would be minutes
+
+
+def test_much_punctuation_takes_linear_time() -> None:
+    pieces = ["see " * 20_000, "this"]
+    links = link_by_position("see", "siehe, " * 5_000, ())
+    start = time.process_time()
+    assert format_words("siehe, " * 5_000, links, [0, 0, 1], pieces)
+    assert time.process_time() - start < 5  # quadratic time would be longer
 
 
 def translate_with(
@@ -94,6 +116,30 @@ def test_formats_may_change_within_a_word() -> None:
     formatted = Formatted(["T", "he station"])
     found = translate(formatted, "Der Bahnhof", {"Der": "T", "Bahnhof": "station"})
     assert found == [("Der ", 0), ("Bahnhof", 1)]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "attention", "translation", "expected"),
+    [
+        (["Only ", "$15.99", " today!"], {"!": "$"}, "Heute nur 15,99 $!", "!2"),
+        (["Please ", "log in", "."], {".": "in"}, "Bitte einloggen.", ".2"),
+        (["Please ", "log in."], {".": "Please"}, "Bitte einloggen.", ".1"),
+        (["If you ", "agree", ", go"], {",": "agree"}, "Wenn Sie zustimmen, gehe", ",2"),
+        (["If you ", "agree", " go"], {",": "agree"}, "Wenn Sie zustimmen, gehe", ",2"),
+        (["Say ", "no, never", " now"], {",": ","}, "Sag nein, nie jetzt", ",1"),
+    ],
+)
+def test_punctuation_stays_outside_of_a_format_that_has_none(
+    pieces: list[str], attention: dict[str, str], translation: str, expected: str
+) -> None:
+    order = {
+        **{"Heute": "today", "nur": "Only", "15": "15", "99": "99", "$": "$", "Bitte": "Please"},
+        **{"einloggen": "log", "Wenn": "If", "Sie": "you", "zustimmen": "agree", "gehe": "go"},
+        **{"Sag": "Say", "nein": "no", "nie": "never", "jetzt": "now"},
+    }
+    found = translate(Formatted(pieces), translation, order | attention)
+    owners = [owner for text, owner in found for _ in text]
+    assert owners[translation.rindex(expected[0])] == int(expected[1])
 
 
 def test_marks_stay_behind_their_word() -> None:
@@ -163,7 +209,7 @@ def test_a_lost_format_does_not_move_to_punctuation() -> None:
     formatted = Formatted(["we see ", "John", "."])
     weights = [[0.9, 0, 0.1, 0], [0, 0.8, 0.2, 0], [0, 0.5, 0.4, 0.1]]
     found = translate_with(formatted, "Wir sehen.", weights)
-    assert found == [("Wir ", 0), ("sehen", 1), (".", 0)]
+    assert found == [("Wir ", 0), ("sehen", 1), (".", 2)]
 
 
 def test_very_many_marks_take_linear_time() -> None:

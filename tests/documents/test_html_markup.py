@@ -156,6 +156,34 @@ def test_neighbouring_elements_are_apart_unless_they_are_of_one_sentence(
     assert len(Markup(html).stretches) == count
 
 
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("The <del>old</del><ins>new</ins> car", "The old new car"),
+        ("The <ins>new</ins><del>old</del> car", "The new old car"),
+        ("The <del><b>old</b></del><ins>new</ins>.", "The old new."),
+        ("The <del>old </del><ins>new</ins> car", "The old new car"),
+        ("The <del>c</del><ins>C</ins>ar", "The cCar"),
+        ("The <del>old</del><del>est</del> car", "The oldest car"),
+    ],
+)
+def test_a_deleted_word_and_its_replacement_are_two_words(html: str, expected: str) -> None:
+    [stretch] = Markup(html).stretches
+    assert stretch.formatted.text == expected
+
+
+@pytest.mark.parametrize("sign", ["+", " + ", "-", " → "])
+def test_keys_that_a_sign_joins_stay_together(sign: str) -> None:
+    keys = f"<kbd>Ctrl</kbd>{sign}<kbd>S</kbd>"
+    markup = Markup(f"<p>Press {keys} to save.</p>")
+    [stretch] = markup.stretches
+    assert stretch.formatted.text.split() == ["Press", "to", "save."]
+    key, other_key = ("\ufffc", 1), ("\ufffc", 3)
+    markup.replace(stretch, [("Drücke", 0), key, (sign.strip(), 2), other_key, (", um es", 4)])
+    assert str(markup) == f"<p>Drücke {keys}, um es</p>"
+    assert "".join(Markup("<code>a</code>, <code>b</code> c").texts[0].text.split()) == ",c"
+
+
 def test_a_line_break_within_a_sentence_stays_after_its_word(translate: Translate) -> None:
     found = translate("a.html", b"<p>Ben<br/>reads often.<br>Anna sings<br>\ntoday.</p>").decode()
     assert found == "<p>Ben<br>liest oft.<br>Anna singt<br>heute.</p>"
@@ -288,6 +316,18 @@ def test_the_time_for_unquoted_attributes_is_not_exponential() -> None:
 def test_text_that_is_not_to_be_translated_is_kept(attributes: str) -> None:
     assert upper(f"<p {attributes}>x</p>") == f"<p {attributes}>x</p>"
     assert upper('<p class="notranslated">x</p>') == '<p class="notranslated">X</p>'
+
+
+def test_elements_in_other_languages_are_kept() -> None:
+    html = (
+        '<p lang="fr" title="un">un</p><p lang="en-GB">one</p><p lang="">two</p>'
+        '<p lang="fr" translate="yes">three</p><p>four <i lang="fr">quatre</i></p>'
+    )
+    markup = Markup(html, "en")
+    assert {text.text for text in markup.texts} == {"one", "two", "three", "four "}
+    assert str(markup) == html
+    assert len(Markup(html).stretches) == 5
+    assert Markup('<html lang="fr"><body lang="fr"><p lang="fr">one', "en").stretches
 
 
 @pytest.mark.parametrize(

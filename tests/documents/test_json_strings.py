@@ -6,13 +6,19 @@ import time
 import pytest
 
 from nmt.documents.errors import DocumentError
-from nmt.documents.json_strings import JsonStrings, keeps_placeholders, with_placeholders
+from nmt.documents.json_strings import (
+    JsonStrings,
+    keeps_placeholders,
+    with_placeholders,
+    with_spaces_outside,
+)
 
 
 @pytest.mark.parametrize(
     "text",
     [
         *("Save", "Hello {name}!", "Are you sure?", "Yes/No", "Name:", "50% off", "e-mail", "OK"),
+        *("Add a mm", "May", "5 mm", "A. Add"),
         *("Home > Shop", "*Required", "Item(s)", "item(s) found?", "&Save", "@:common.ok and go"),
         *("Loading...", "%s files", "100% sure", "You have {{count}} messages", "<0>Log in</0>"),
     ],
@@ -40,6 +46,7 @@ def test_text_is_found(text: str) -> None:
             "Europe/Berlin",
             "12:30",
             "{name}",
+            *("MMM D, YYYY", "dd.MM.yyyy", "HH:mm", "%B %d, %Y"),
             "%1$s",
             "",
             "$t(common.save)",
@@ -60,6 +67,10 @@ def test_names_of_a_program_under_certain_keys_stay() -> None:
     assert JsonStrings(json.dumps(tree)).texts == ["Type", "en", "the id"]
     tree = {"currencyCode": "USD", "time_zone": "Europe/Berlin", "mime": "text/html", "no": "NO"}
     assert JsonStrings(json.dumps(tree | {"@@locale": "en", "unit": "km/h"})).texts == ["NO"]
+    tree = {"css": "btn btn-primary", "cls": "mt-4 md:flex", "sel": "div > p", "align": "left"}
+    assert JsonStrings(json.dumps(tree | {"rt": "user/login", "class": "a class"})).texts == [
+        "a class"
+    ]
 
 
 def test_a_key_concerns_its_own_value_only() -> None:
@@ -98,3 +109,17 @@ def test_placeholders_are_compared() -> None:
     assert not keeps_placeholders("Hi {{name}}", "Hallo {{name}} {{name}}")
     found = with_placeholders("Hi {name}, you have %1$s.")
     assert "".join(found.text.split()) == "Hi,youhave."
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "expected"),
+    [
+        ("our <0>terms</0>", "unsere<0> Bedingungen</0>", "unsere <0>Bedingungen</0>"),
+        ("our <0>terms</0> now", "jetzt unsere <0>Terme </0>an", "jetzt unsere <0>Terme</0> an"),
+        ("our <0>terms</0>.", "unsere <0> Terme</0>.", "unsere <0>Terme</0>."),
+        ("our <0>terms</0>.", "unsere <0>Terme </0>.", "unsere <0>Terme</0>."),
+        ("our<0> terms</0>", "unsere<0> Terme</0>", "unsere<0> Terme</0>"),
+    ],
+)
+def test_spaces_are_outside_of_tags(source: str, translation: str, expected: str) -> None:
+    assert with_spaces_outside(source, translation) == expected

@@ -82,7 +82,7 @@ fenced code
 def test_only_text_is_found() -> None:
     assert texts(DOCUMENT) == [
         "A big title with",
-        "Some text that is linked and bold text with and Ctrl, see ref, r or . Next line",
+        "Some text that is linked and bold text with and , see ref, r or . Next line",
         "after a break & *star* gone, two",
         "spaces.",
         "A picture of a cat",
@@ -173,6 +173,13 @@ def test_words_keep_their_formats() -> None:
 def test_a_link_is_not_lost_with_its_words() -> None:
     assert translated("Read the [manual](a.md)", [("Gelesen", 0)]) == "Gelesen [manual](a.md)"
     assert translated("[a](x) [b](y)", [("c", 0)]) == "[c](x) [b](y)"
+
+
+def test_what_is_within_tags_of_code_stays() -> None:
+    source = "Press <kbd>Page Up</kbd> and <kbd>**S** &amp; x</kbd> in <b>this</b> window."
+    found = Markdown(source)
+    assert found.texts[0].text.split() == ["Press", "and", "in", "this", "window."]
+    assert unchanged(found) == source
 
 
 def test_code_stays_after_its_word() -> None:

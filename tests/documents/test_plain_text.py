@@ -62,6 +62,36 @@ with a swing.
 > 1. Is there a room for the children, or must we all sleep
 >    in a tent?
 """
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("un-", "til", "until"),
+        ("trans-", "lation", "translation"),
+        ("un-", "known", "unknown"),
+        ("hy\u00ad", "phen", "hyphen"),
+        ("well-", "known", "well-known"),
+        ("decision-", "making", "decision-making"),
+        ("up-", "to-date", "up-to-date"),
+        ("sea-", "bed", "sea-bed"),
+        ("pre-", "and", "pre- and"),
+        ("Anglo-", "American", "Anglo-American"),
+    ],
+)
+def test_a_divided_word_is_joined(first: str, second: str, expected: str) -> None:
+    text = f"This is the first line, which is wider than all others, {first}\n{second} the end."
+    mention = "\n\nThe sea-bed." if second == "bed" else ""
+    found = paragraphs(text + mention)[0].text
+    assert found == f"This is the first line, which is wider than all others, {expected} the end."
+
+
+def test_a_short_rest_of_a_divided_word_is_joined_even_if_it_would_have_fitted() -> None:
+    text = "This is the first line of the text, un-\ntil another, which is wider than the first.\n"
+    [paragraph] = paragraphs(text)
+    assert paragraph.text.startswith("This is the first line of the text, until another,")
+
+
 ADDRESS = "https://example.org/" + "x" * 100 + "\n"
 
 

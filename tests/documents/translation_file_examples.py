@@ -82,6 +82,15 @@ XLIFF = {
             )
         ),
     ),
+    "copied message, which nobody has translated": (
+        "a.xlf",
+        xliff(
+            unit(
+                "<source>{n, plural, one {day} other {days}}</source>"
+                '⟦<target state="needs-translation">{n, plural, one {day} other {days}}</target>⟧'
+            )
+        ),
+    ),
     "approved and translated": (
         "a.xlf",
         xliff(
