@@ -25,6 +25,7 @@ from playwright.sync_api import (
     BrowserContext,
     Error,
     Page,
+    Request,
     Response,
     Route,
     expect,
@@ -159,7 +160,12 @@ def inspect(page: Page, text: str = SENTENCE, server: str = "") -> None:
 def posted(page: Page) -> list[Any]:
     """Return a list to which each request for a translation will be appended."""
     bodies: list[Any] = []
-    page.on("request", lambda r: bodies.append(r.post_data_json) if r.method == "POST" else None)
+
+    def note(request: Request) -> None:
+        if request.url.endswith("/v1/translate"):
+            bodies.append(request.post_data_json)
+
+    page.on("request", note)
     return bodies
 
 
@@ -618,6 +624,15 @@ def test_the_form_of_address_is_sent_and_remembered(page: Page) -> None:
     page.unroute_all(behavior="ignoreErrors")
 
 
+def test_text_in_another_language_is_noticed_without_a_run_for_it(page: Page) -> None:
+    translate(page, GERMAN)
+    notice = page.locator("#other-language")
+    expect(notice).to_have_text("This looks like German; the run translates from English.")
+    page.get_by_label("Text to translate").fill(SENTENCE)
+    expect(page.locator("#output")).to_have_text(GERMAN)
+    expect(notice).to_be_hidden()
+
+
 def test_text_is_counted_and_cleared(page: Page) -> None:
     inspect(page)
     expect(page.locator("#counter")).to_have_text(f"{len(SENTENCE)} of 100,000 characters")
@@ -625,6 +640,28 @@ def test_text_is_counted_and_cleared(page: Page) -> None:
     expect(page.get_by_label("Text to translate")).to_have_value("")
     expect(page.locator("#output")).to_have_text("The translation appears here.")
     expect(page.get_by_role("button", name="Clear")).to_be_hidden()
+
+
+@pytest.mark.parametrize("way", ["Escape", "Clear"])
+def test_clearing_can_be_undone(page: Page, way: str) -> None:
+    translate(page)
+    text = page.get_by_label("Text to translate")
+    if way == "Clear":
+        page.get_by_role("button", name="Clear").click()
+    else:
+        text.press("Escape")
+    expect(text).to_have_value("")
+    expect(text).to_be_focused()
+    page.keyboard.press("ControlOrMeta+z")
+    expect(text).to_have_value(SENTENCE)
+    expect(page.locator("#output")).to_have_text(GERMAN)
+
+
+def test_escape_while_composing_clears_nothing(page: Page) -> None:
+    translate(page)
+    text = page.get_by_label("Text to translate")
+    text.dispatch_event("keydown", {"key": "Escape", "isComposing": True, "bubbles": True})
+    expect(text).to_have_value(SENTENCE)
 
 
 def test_an_example_can_be_tried(page: Page) -> None:
