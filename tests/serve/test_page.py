@@ -91,12 +91,12 @@ class Running:
 
 
 @contextmanager
-def serving(run: RunFolder) -> Iterator[Running]:
+def serving(run: RunFolder, root_path: str = "") -> Iterator[Running]:
     translator = load_translator(run, device=torch.device("cpu"))
     runs = [ServedRun(name, run, translator, "pytorch") for name in ("likes", "again")]
     listener = bind("127.0.0.1", 0)
     app = make_app(Service(runs, runs_folder=run.path.parent))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error", root_path=root_path))
     thread = threading.Thread(target=server.run, args=([listener],))
     thread.start()
 
@@ -542,6 +542,23 @@ def test_the_first_load_is_small_and_contacts_no_other_host(page: Page, server: 
     page.wait_for_selector("#run option", state="attached")
     assert all(answer.url.startswith(server.address) for answer in answers)
     assert sum(len(answer.body()) for answer in answers) <= 150_000
+
+
+def test_the_page_works_under_the_path_of_a_proxy(page: Page, run: RunFolder) -> None:
+    """Such a proxy passes on /mt and /mt/ as the same request, without the path."""
+
+    def pass_on(route: Route) -> None:
+        path = route.request.url.partition("/mt")[2].partition("#")[0]
+        route.fulfill(response=route.fetch(url=f"{server.address}/{path.removeprefix('/')}"))
+
+    with serving(run, root_path="/mt") as server:
+        page.route(re.compile("/mt"), pass_on)
+        page.goto(f"{server.address}/mt")
+        page.get_by_label("Text to translate").fill(SENTENCE)
+        expect(page.locator("#output")).to_have_text(GERMAN)
+        expect(page).to_have_url(re.compile(r"/mt/#/translate\?"))
+        page.get_by_role("link", name="API").click()
+        expect(page.locator("pre").first).to_contain_text(f"curl '{server.address}/mt/translate'")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
