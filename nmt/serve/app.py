@@ -102,10 +102,9 @@ def _operations(service: Service) -> list[Route]:
 
 
 def _start_page(root_path: str) -> str:
-    """Return the page; its addresses are relative, to the path of a proxy if that is known.
+    """Return the page, whose addresses are relative to the path of a proxy, if that is known.
 
-    The proxy removes the path, so that `/translate` cannot be told from `/translate/` here; relative
-    to the former, the addresses would lack the path.
+    The proxy removes the path, so the server cannot redirect `/translate` to `/translate/`.
     """
     text = (_PAGE / "index.html").read_text(encoding="utf-8")
     base = f'<base href="{escape(root_path)}/">\n' if root_path else ""
