@@ -607,6 +607,41 @@ def test_a_document_is_translated_and_fetched(page: Page) -> None:
     expect(page.locator("#problem")).to_be_hidden(timeout=WAIT)
 
 
+def test_files_wait_for_their_turn(page: Page) -> None:
+    page.goto("/")
+    page.wait_for_selector("#run option", state="attached")
+    held: list[Route] = []
+    page.route("**/translate_file", lambda route: held.append(route), times=1)
+    with page.expect_request("**/translate_file"):
+        page.locator("#files").set_input_files([DOCUMENT, {**DOCUMENT, "name": "b.txt"}])
+    rows = page.locator("#documents li")
+    expect(rows).to_have_count(2)
+    expect(rows.first.get_by_role("progressbar")).to_be_visible()
+    expect(rows.last).to_have_text("b.txtwaiting")
+    held[0].continue_()
+    expect(rows.first).to_have_text("a.txta_de.txt")
+    expect(rows.last).to_have_text("b.txtb_de.txt")
+
+
+def test_a_dropped_folder_is_refused(page: Page) -> None:
+    page.goto("/")
+    page.wait_for_selector("#run option", state="attached")
+    page.evaluate(
+        """() => {
+          const item = (name, isDirectory) => ({
+            kind: "file", getAsFile: () => new File(["Hello"], name), webkitGetAsEntry: () => ({ isDirectory }),
+          });
+          const event = new Event("drop", { cancelable: true });
+          const items = [item("letters", true), item("a.txt", false)];
+          dispatchEvent(Object.assign(event, { dataTransfer: { types: ["Files"], items } }));
+        }"""  # noqa: E501
+    )
+    rows = page.locator("#documents li")
+    expect(rows.filter(has_text="letters")).to_have_text("lettersDrop files, not folders")
+    expect(rows.filter(has_text="a.txt")).to_have_text("a.txta_de.txt")
+    expect(page.locator("#problem")).to_be_hidden()
+
+
 def test_terms_are_followed_and_remembered(page: Page) -> None:
     inspect(page)
     page.locator("#terms-card summary").click()
