@@ -658,6 +658,13 @@ def test_terms_are_followed_and_remembered(page: Page) -> None:
     expect(page.get_by_label("Address readers")).to_be_hidden()  # this run has not learned them
 
 
+def test_messages_about_terms_count_the_lines_as_typed(page: Page) -> None:
+    inspect(page)
+    page.locator("#terms-card summary").click()
+    page.locator("#terms").fill("# Times\ntoday = nachts\nunfinished\n\ntoday = oft")
+    expect(page.locator("#problem")).to_contain_text("line 5 translates today as oft, but line 2")
+
+
 def test_the_form_of_address_is_sent_and_remembered(page: Page) -> None:
     def with_address(route: Route) -> None:
         answer = route.fetch()
