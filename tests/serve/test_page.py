@@ -514,6 +514,8 @@ def test_two_runs_are_compared(page: Page) -> None:
     page.get_by_label("Text to translate").fill(SENTENCE)
     for output in page.locator(".output").all():
         expect(output).to_contain_text(GERMAN)
+    assert page.locator("#first option:disabled").all_inner_texts() == ["again"]
+    assert page.locator("#second option:disabled").all_inner_texts() == ["likes"]
     page.get_by_role("button", name="Compare").click()
     expect(page.locator("#results")).to_contain_text("0 of 16 translations differ")
 
