@@ -379,6 +379,11 @@ def test_the_theme_applies_to_the_documentation(page: Page) -> None:
     page.locator("#theme").select_option("dark")
     page.goto("/docs")
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    page.locator("#theme").select_option("light")
+    expect(page.locator("html")).to_have_attribute("data-theme", "light")
+    page.get_by_role("link", name="Skip to content").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#main")).to_be_focused()
 
 
 def test_labels_of_an_axis_differ(page: Page) -> None:
