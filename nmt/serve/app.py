@@ -4,6 +4,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import cache
+from html import escape
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,7 +13,13 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
+from starlette.responses import (
+    FileResponse,
+    HTMLResponse,
+    JSONResponse,
+    Response,
+    StreamingResponse,
+)
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
@@ -64,7 +71,8 @@ def _routes(service: Service) -> list[BaseRoute]:
         return _json(await service.in_thread(document))
 
     async def page(request: Request) -> Response:
-        return FileResponse(_PAGE / "index.html", headers={"Cache-Control": "no-cache"})
+        root_path = request.scope.get("root_path", "")
+        return HTMLResponse(_start_page(root_path), headers={"Cache-Control": "no-cache"})
 
     async def docs(request: Request) -> Response:
         return FileResponse(_PAGE / "docs.html", headers={"Cache-Control": "no-cache"})
@@ -91,6 +99,16 @@ def _operations(service: Service) -> list[Route]:
         return Route(path, answer, methods=[*endpoints])
 
     return [route(*each) for each in paths.items()]
+
+
+def _start_page(root_path: str) -> str:
+    """Return the page, whose addresses are relative to the path of a proxy, if that is known.
+
+    The proxy removes the path, so the server cannot redirect `/translate` to `/translate/`.
+    """
+    text = (_PAGE / "index.html").read_text(encoding="utf-8")
+    base = f'<base href="{escape(root_path)}/">\n' if root_path else ""
+    return text.replace("<head>\n", f"<head>\n{base}", 1)
 
 
 class _Revalidated(StaticFiles):

@@ -25,6 +25,7 @@ from playwright.sync_api import (
     BrowserContext,
     Error,
     Page,
+    Request,
     Response,
     Route,
     expect,
@@ -90,12 +91,12 @@ class Running:
 
 
 @contextmanager
-def serving(run: RunFolder) -> Iterator[Running]:
+def serving(run: RunFolder, root_path: str = "") -> Iterator[Running]:
     translator = load_translator(run, device=torch.device("cpu"))
     runs = [ServedRun(name, run, translator, "pytorch") for name in ("likes", "again")]
     listener = bind("127.0.0.1", 0)
     app = make_app(Service(runs, runs_folder=run.path.parent))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error", root_path=root_path))
     thread = threading.Thread(target=server.run, args=([listener],))
     thread.start()
 
@@ -159,7 +160,12 @@ def inspect(page: Page, text: str = SENTENCE, server: str = "") -> None:
 def posted(page: Page) -> list[Any]:
     """Return a list to which each request for a translation will be appended."""
     bodies: list[Any] = []
-    page.on("request", lambda r: bodies.append(r.post_data_json) if r.method == "POST" else None)
+
+    def note(request: Request) -> None:
+        if request.url.endswith("/v1/translate"):
+            bodies.append(request.post_data_json)
+
+    page.on("request", note)
     return bodies
 
 
@@ -373,6 +379,11 @@ def test_the_theme_applies_to_the_documentation(page: Page) -> None:
     page.locator("#theme").select_option("dark")
     page.goto("/docs")
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    page.locator("#theme").select_option("light")
+    expect(page.locator("html")).to_have_attribute("data-theme", "light")
+    page.get_by_role("link", name="Skip to content").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#main")).to_be_focused()
 
 
 def test_labels_of_an_axis_differ(page: Page) -> None:
@@ -508,6 +519,8 @@ def test_two_runs_are_compared(page: Page) -> None:
     page.get_by_label("Text to translate").fill(SENTENCE)
     for output in page.locator(".output").all():
         expect(output).to_contain_text(GERMAN)
+    assert page.locator("#first option:disabled").all_inner_texts() == ["again"]
+    assert page.locator("#second option:disabled").all_inner_texts() == ["likes"]
     page.get_by_role("button", name="Compare").click()
     expect(page.locator("#results")).to_contain_text("0 of 16 translations differ")
 
@@ -536,6 +549,23 @@ def test_the_first_load_is_small_and_contacts_no_other_host(page: Page, server: 
     page.wait_for_selector("#run option", state="attached")
     assert all(answer.url.startswith(server.address) for answer in answers)
     assert sum(len(answer.body()) for answer in answers) <= 150_000
+
+
+def test_the_page_works_under_the_path_of_a_proxy(page: Page, run: RunFolder) -> None:
+    """Such a proxy passes on /mt and /mt/ as the same request, without the path."""
+
+    def pass_on(route: Route) -> None:
+        path = route.request.url.partition("/mt")[2].partition("#")[0]
+        route.fulfill(response=route.fetch(url=f"{server.address}/{path.removeprefix('/')}"))
+
+    with serving(run, root_path="/mt") as server:
+        page.route(re.compile("/mt"), pass_on)
+        page.goto(f"{server.address}/mt")
+        page.get_by_label("Text to translate").fill(SENTENCE)
+        expect(page.locator("#output")).to_have_text(GERMAN)
+        expect(page).to_have_url(re.compile(r"/mt/#/translate\?"))
+        page.get_by_role("link", name="API").click()
+        expect(page.locator("pre").first).to_contain_text(f"curl '{server.address}/mt/translate'")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -584,6 +614,41 @@ def test_a_document_is_translated_and_fetched(page: Page) -> None:
     expect(page.locator("#problem")).to_be_hidden(timeout=WAIT)
 
 
+def test_files_wait_for_their_turn(page: Page) -> None:
+    page.goto("/")
+    page.wait_for_selector("#run option", state="attached")
+    held: list[Route] = []
+    page.route("**/translate_file", lambda route: held.append(route), times=1)
+    with page.expect_request("**/translate_file"):
+        page.locator("#files").set_input_files([DOCUMENT, {**DOCUMENT, "name": "b.txt"}])
+    rows = page.locator("#documents li")
+    expect(rows).to_have_count(2)
+    expect(rows.first.get_by_role("progressbar")).to_be_visible()
+    expect(rows.last).to_have_text("b.txtwaiting")
+    held[0].continue_()
+    expect(rows.first).to_have_text("a.txta_de.txt")
+    expect(rows.last).to_have_text("b.txtb_de.txt")
+
+
+def test_a_dropped_folder_is_refused(page: Page) -> None:
+    page.goto("/")
+    page.wait_for_selector("#run option", state="attached")
+    page.evaluate(
+        """() => {
+          const item = (name, isDirectory) => ({
+            kind: "file", getAsFile: () => new File(["Hello"], name), webkitGetAsEntry: () => ({ isDirectory }),
+          });
+          const event = new Event("drop", { cancelable: true });
+          const items = [item("letters", true), item("a.txt", false)];
+          dispatchEvent(Object.assign(event, { dataTransfer: { types: ["Files"], items } }));
+        }"""  # noqa: E501
+    )
+    rows = page.locator("#documents li")
+    expect(rows.filter(has_text="letters")).to_have_text("lettersDrop files, not folders")
+    expect(rows.filter(has_text="a.txt")).to_have_text("a.txta_de.txt")
+    expect(page.locator("#problem")).to_be_hidden()
+
+
 def test_terms_are_followed_and_remembered(page: Page) -> None:
     inspect(page)
     page.locator("#terms-card summary").click()
@@ -598,6 +663,13 @@ def test_terms_are_followed_and_remembered(page: Page) -> None:
     page.locator("#terms").fill("")
     expect(page.locator("#output")).to_have_text(GERMAN, timeout=WAIT)
     expect(page.get_by_label("Address readers")).to_be_hidden()  # this run has not learned them
+
+
+def test_messages_about_terms_count_the_lines_as_typed(page: Page) -> None:
+    inspect(page)
+    page.locator("#terms-card summary").click()
+    page.locator("#terms").fill("# Times\ntoday = nachts\nunfinished\n\ntoday = oft")
+    expect(page.locator("#problem")).to_contain_text("line 5 translates today as oft, but line 2")
 
 
 def test_the_form_of_address_is_sent_and_remembered(page: Page) -> None:
@@ -618,6 +690,15 @@ def test_the_form_of_address_is_sent_and_remembered(page: Page) -> None:
     page.unroute_all(behavior="ignoreErrors")
 
 
+def test_text_in_another_language_is_noticed_without_a_run_for_it(page: Page) -> None:
+    translate(page, GERMAN)
+    notice = page.locator("#other-language")
+    expect(notice).to_have_text("This looks like German; the run translates from English.")
+    page.get_by_label("Text to translate").fill(SENTENCE)
+    expect(page.locator("#output")).to_have_text(GERMAN)
+    expect(notice).to_be_hidden()
+
+
 def test_text_is_counted_and_cleared(page: Page) -> None:
     inspect(page)
     expect(page.locator("#counter")).to_have_text(f"{len(SENTENCE)} of 100,000 characters")
@@ -625,6 +706,28 @@ def test_text_is_counted_and_cleared(page: Page) -> None:
     expect(page.get_by_label("Text to translate")).to_have_value("")
     expect(page.locator("#output")).to_have_text("The translation appears here.")
     expect(page.get_by_role("button", name="Clear")).to_be_hidden()
+
+
+@pytest.mark.parametrize("way", ["Escape", "Clear"])
+def test_clearing_can_be_undone(page: Page, way: str) -> None:
+    translate(page)
+    text = page.get_by_label("Text to translate")
+    if way == "Clear":
+        page.get_by_role("button", name="Clear").click()
+    else:
+        text.press("Escape")
+    expect(text).to_have_value("")
+    expect(text).to_be_focused()
+    page.keyboard.press("ControlOrMeta+z")
+    expect(text).to_have_value(SENTENCE)
+    expect(page.locator("#output")).to_have_text(GERMAN)
+
+
+def test_escape_while_composing_clears_nothing(page: Page) -> None:
+    translate(page)
+    text = page.get_by_label("Text to translate")
+    text.dispatch_event("keydown", {"key": "Escape", "isComposing": True, "bubbles": True})
+    expect(text).to_have_value(SENTENCE)
 
 
 def test_an_example_can_be_tried(page: Page) -> None:

@@ -1,16 +1,12 @@
-// The frame of the page: navigation between views, the theme, the API key.
+// The frame of the page: navigation between views, the API key.
 
 import { forgetProblems, showProblem, stored } from "./api.js";
+import "./theme.js";
 
 const VIEWS = { translate: "Translate", runs: "Runs", compare: "Compare" };
 const main = document.getElementById("main");
 let stop = () => {};
 let shows = 0; // calls of show() so far
-
-function chooseTheme(theme) {
-  if (theme) document.documentElement.dataset.theme = theme;
-  else delete document.documentElement.dataset.theme;
-}
 
 async function show(focus) {
   const [, name, query] = location.hash.match(/^#\/(\w+)\??(.*)$/) ?? [];
@@ -36,11 +32,6 @@ async function show(focus) {
   stop = start(main, new URLSearchParams(query)) ?? (() => {});
   if (focus) main.focus();
 }
-
-const theme = document.getElementById("theme");
-theme.value = stored("localStorage", "theme");
-chooseTheme(theme.value);
-theme.addEventListener("change", () => chooseTheme(stored("localStorage", "theme", theme.value)));
 
 const key = document.getElementById("key");
 key.value = stored("sessionStorage", "key");

@@ -82,7 +82,14 @@ export function start(main) {
 
   const translateSoon = debounced(translate, 250);
   text.addEventListener("input", () => { stored("sessionStorage", "compared", text.value); translateSoon(); });
-  for (const run of runs) run.addEventListener("change", translate);
+  for (const run of runs) run.addEventListener("change", () => { keepApart(); translate(); });
+
+  // A run is not compared with itself.
+  function keepApart() {
+    runs.forEach((run, i) => {
+      for (const option of run.options) option.disabled = option.value === runs[1 - i].value;
+    });
+  }
 
   async function loadRuns() {
     const found = await askRuns("/v1/runs");
@@ -93,7 +100,8 @@ export function start(main) {
       run.selectedIndex = Math.min(i, served.length - 1);
     });
     notice.hidden = served.length > 1;
-    rest.hidden = served.length < 2; // a run is not compared with itself
+    rest.hidden = served.length < 2;
+    keepApart();
     button.disabled = false;
     translate();
   }

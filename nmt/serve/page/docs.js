@@ -1,10 +1,8 @@
 // The OpenAPI document, rendered for reading.
 
-import { call, stored } from "./api.js";
+import { call } from "./api.js";
 import { h } from "./dom.js";
-
-const theme = stored("localStorage", "theme"); // chosen on the other page
-if (theme) document.documentElement.dataset.theme = theme;
+import "./theme.js";
 
 const main = document.getElementById("main");
 

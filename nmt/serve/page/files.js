@@ -18,16 +18,26 @@ export function filesCard(selected, wishes) {
     input.accept = found.supportedFilesFormat.join(",");
   }).catch(() => {});
 
-  async function translate(file) {
+  // Shows the files and translates one after the other; folders only get a message.
+  async function translateAll(files, folders = []) {
     const run = selected();
     if (!run) return;
-    const state = h("span", {}, h("progress", { "aria-label": `Translating ${file.name}` }));
-    list.prepend(h("li", {}, h("span", {}, file.name), state));
+    const wanted = wishes();
+    const states = files.map(() => h("span", { class: "muted" }, "waiting"));
+    const row = (file, state) => h("li", {}, h("span", {}, file.name), state);
+    list.prepend(...files.map((file, i) => row(file, states[i])),
+      ...folders.map((folder) => row(folder, h("span", { class: "bad" }, "Drop files, not folders"))));
+    for (const [i, file] of files.entries()) await translate(file, states[i], run, wanted);
+  }
+
+  async function translate(file, state, run, wanted) {
+    state.className = "";
+    state.replaceChildren(h("progress", { "aria-label": `Translating ${file.name}` }));
     const form = new FormData();
     form.append("file", file);
     form.append("source", run.source);
     form.append("target", run.target);
-    for (const [name, value] of Object.entries(wishes())) form.append(name, value);
+    for (const [name, value] of Object.entries(wanted)) form.append(name, value);
     try {
       const found = await call("/translate_file", form);
       const { pathname } = new URL(found.translatedFileUrl);
@@ -40,12 +50,19 @@ export function filesCard(selected, wishes) {
     }
   }
 
-  const translateAll = async (files) => { for (const file of [...files]) await translate(file); };
-  input.addEventListener("change", async () => { await translateAll(input.files); input.value = ""; });
+  input.addEventListener("change", async () => { await translateAll([...input.files]); input.value = ""; });
   const hasFiles = (event) => event.dataTransfer?.types.includes("Files");
   const over = (event) => { if (hasFiles(event)) { event.preventDefault(); card.classList.add("over"); } };
   const leave = () => card.classList.remove("over");
-  const drop = (event) => { if (hasFiles(event)) { event.preventDefault(); leave(); translateAll(event.dataTransfer.files); } };
+  const drop = (event) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    leave();
+    const items = [...event.dataTransfer.items].filter((each) => each.kind === "file");
+    const isFolder = (item) => item.webkitGetAsEntry()?.isDirectory;
+    const filesOf = (some) => some.map((each) => each.getAsFile());
+    translateAll(filesOf(items.filter((each) => !isFolder(each))), filesOf(items.filter(isFolder)));
+  };
   // Anywhere on the page: a file beside the card would otherwise replace the page.
   const handlers = { dragover: over, dragleave: leave, drop };
   for (const [name, handler] of Object.entries(handlers)) addEventListener(name, handler);

@@ -11,15 +11,16 @@ export function termsCard(changed) {
   const card = h("details", { class: "card", id: "terms-card" }, h("summary", {}, "Terms ", count),
     h("label", { for: "terms", class: "small" }, "One on each line: term = translation. Inflected forms follow; = as the translation keeps the term."), field);
 
-  // The server's glossaries have tabs.
-  const lines = () => field.value.split("\n").map((line) => line.trim()).filter((line) => line && !line.startsWith("#"))
-    .map((line) => (line.includes("\t") ? line : line.replace(/\s*=\s*/, "\t")));
+  // The server's glossaries have tabs. A line without a translation is still being typed; like a
+  // comment, it is empty for the server, whose messages count the lines.
+  const lines = () => field.value.split("\n").map((line) => line.trim())
+    .map((line) => (line.includes("\t") ? line : line.replace(/\s*=\s*/, "\t")))
+    .map((line) => (!line.startsWith("#") && /\S\t.*\S/.test(line) ? line : ""));
 
-  // A line without a translation is still being typed.
-  const complete = () => lines().filter((line) => /\S\t.*\S/.test(line));
+  const glossary = () => lines().join("\n").trimEnd();
 
   function showCount() {
-    const { length } = complete();
+    const { length } = lines().filter(Boolean);
     count.textContent = length ? `(${length.toLocaleString("en")})` : "";
   }
 
@@ -30,7 +31,7 @@ export function termsCard(changed) {
   });
   return {
     card,
-    wishes: () => (complete().length ? { glossary: complete().join("\n") } : {}),
+    wishes: () => (glossary() ? { glossary: glossary() } : {}),
     show: (run) => {
       const wanted = run ? `terms ${run.source} ${run.target}` : "";
       card.hidden = !run;

@@ -114,19 +114,28 @@ export function start(main, query) {
   }
 
   function setText(value) {
-    text.value = value;
+    if (text.value !== value) text.value = value; // forgets what can be undone
     showCurrent();
     translate();
   }
 
   async function detect(value) {
-    const other = reverse();
+    const { source: expected } = selected();
     otherLanguage.hidden = true;
-    if (!other || !value.trim()) return;
-    const [found] = (await askLanguage("/detect", { q: value })) ?? [];
-    if (found?.language !== other.source || found.confidence < LIKELY || text.value !== value) return;
-    otherLanguage.replaceChildren(`This looks like ${names.of(found.language)}. `,
-      h("button", { type: "button", onclick: () => { run.value = other.name; nameLanguages(); showCurrent(); translate(); } }, `Translate from ${names.of(found.language)}`));
+    if (!value.trim()) return;
+    const found = (await askLanguage("/detect", { q: value })) ?? [];
+    const [likeliest] = found;
+    const asExpected = found.find((each) => each.language === expected)?.confidence ?? 0;
+    if (!likeliest || likeliest.confidence < LIKELY || likeliest.confidence <= asExpected) return;
+    if (text.value !== value || selected()?.source !== expected) return; // changed meanwhile
+    const language = names.of(likeliest.language);
+    const other = reverse();
+    if (other?.source === likeliest.language) {
+      otherLanguage.replaceChildren(`This looks like ${language}. `,
+        h("button", { type: "button", onclick: () => { run.value = other.name; nameLanguages(); showCurrent(); translate(); } }, `Translate from ${language}`));
+    } else {
+      otherLanguage.textContent = `This looks like ${language}; the run translates from ${names.of(expected)}.`;
+    }
     otherLanguage.hidden = false;
   }
 
@@ -425,14 +434,20 @@ export function start(main, query) {
 
   function empty() {
     begins.value = "";
+    text.focus();
+    text.select();
+    document.execCommand("delete"); // unlike an assignment, the browser can undo this
     setText("");
     showExamples(selected());
-    text.focus();
   }
 
   const translateSoon = debounced(translate, 250);
   text.addEventListener("input", () => { showCurrent(); translateSoon(); });
-  text.addEventListener("keydown", (event) => { if (event.key === "Escape" && text.value) { event.preventDefault(); empty(); } });
+  text.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || event.isComposing || !text.value) return; // Escape ends a composition
+    event.preventDefault();
+    empty();
+  });
   clear.addEventListener("click", empty);
   begins.addEventListener("input", () => { showCurrent(); translateSoon(); });
   address.addEventListener("change", () => { stored("localStorage", "address", address.value); showCurrent(); translate(); });
