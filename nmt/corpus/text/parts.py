@@ -185,21 +185,26 @@ class Splitter:
             parts[-1] = replace(parts[-1], after=parts[-1].after + after)
         return parts
 
-    def _all(self, texts: Sequence[str], tag: str, longest: int) -> list[Part]:
-        """Return the parts of several texts; those without words stay around their neighbours."""
+    def _all(self, texts: Sequence[str], tag: str, longest: int, separator: str = "") -> list[Part]:
+        """Return the parts of several texts; those without words stay around their neighbours.
+
+        separator: what follows each of them but the last
+        """
         parts: list[Part] = []
         waiting = ""
-        for text in texts:
+        for number, text in enumerate(texts, 1):
+            end = separator if number < len(texts) else ""
             if found := self._framed(text.strip(), tag, longest):
                 continues = bool(parts) and _first_letter(found[0].raw).islower()
                 before = waiting + found[0].before
                 found[0] = replace(found[0], before=before, continues=continues)
+                found[-1] = replace(found[-1], after=found[-1].after + end)
                 waiting = ""
                 parts += found
             elif parts:
-                parts[-1] = replace(parts[-1], after=f"{parts[-1].after} {text.strip()}")
+                parts[-1] = replace(parts[-1], after=f"{parts[-1].after} {text.strip()}{end}")
             else:
-                waiting += text.strip() + " "
+                waiting += f"{text.strip()}{end} "
         return parts
 
     def _split(self, text: str, tag: str, longest: int) -> list[Part]:
@@ -207,11 +212,7 @@ class Splitter:
             return self._all(texts, tag, longest)
         # A model would drop and repeat items.
         if _LIST.fullmatch(text) and not _NO_LIST.search(text):
-            *items, last = (self._framed(item, tag, longest) for item in text.split(", "))
-            items = [
-                [*found[:-1], replace(found[-1], after=found[-1].after + ",")] for found in items
-            ]
-            return [part for found in [*items, last] for part in found]
+            return self._all(text.split(", "), tag, longest, separator=",")
         raw, marks = remove_marks(text)
         replaced = self._placeholders.insert(raw) if self._placeholders else PlaceholderText(raw)
         capitals = self._writes_capitals and _in_capitals(replaced.text)

@@ -231,6 +231,8 @@ WITHIN = [
     ("Stop > Books > 5", "Halt > Bücher > 5"),
     ("belt, red belt, Tom, red Books, station.", "Gürtel, Rot Gürtel, Tom, Rot Bücher, Bahnhof."),
     ("*Stop!* Henry likes the belt", "*Halt!* Henry mag den Gürtel"),
+    ("EUR, USD, GBP, CHF, JPY", "EUR, USD, GBP, CHF, JPY"),
+    ("EUR, belt, kg, books, km", "EUR, Gürtel, kg, Bücher, km"),
     ("Henry likes the belt lol", "Henry mag den Gürtel lol"),
     ("books & belt", "Bücher & Gürtel"),
     ("red+belt", "Rot+Gürtel"),
