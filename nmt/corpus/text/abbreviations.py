@@ -39,13 +39,13 @@ _UNITS = {  # one, and several
     **dict.fromkeys(("lb", "lbs"), ("pound", "pounds")),
     **{"oz": ("ounce", "ounces"), "ft": ("foot", "feet")},
 }
-_MONTHS = (
+MONTHS = (
     *("January", "February", "March", "April", "June", "July", "August"),
     *("September", "October", "November", "December"),
 )
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_MONTH = {name[:3]: name for name in _MONTHS} | {"Sept": "September"}
-_DAY = {name[:3]: name for name in _DAYS} | {
+DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_MONTH = {name[:3]: name for name in MONTHS} | {"Sept": "September"}
+_DAY = {name[:3]: name for name in DAYS} | {
     **{"Tues": "Tuesday", "Thur": "Thursday", "Thurs": "Thursday"}
 }
 _CALENDAR = _MONTH | _DAY

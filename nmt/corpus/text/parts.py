@@ -301,6 +301,8 @@ def surround(part: Part, translation: str) -> str:
 
 def _in_words_of(replaced: PlaceholderText, marks: Sequence[Mark]) -> tuple[Mark, ...]:
     """Return marks around the words of a text as those around the words with placeholders."""
+    if not marks:
+        return ()
     counts = (
         max(1, len(fill_placeholders(word, replaced.words).split()))
         for word in replaced.text.split()

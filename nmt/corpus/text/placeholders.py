@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
 
-from nmt.corpus.text.abbreviations import spell_out
+from nmt.corpus.text.abbreviations import DAYS, MONTHS, spell_out
 from nmt.corpus.text.punctuation import with_usual_spaces
 from nmt.special_tokens import NUMBERS, PLACEHOLDERS
 
@@ -54,13 +54,8 @@ _PREFIXES = frozenset(
 # Before names such as Brown
 _TITLES = ("Mr. ", "Mrs. ", "Ms. ", "Mr ", "Mrs ", "Ms ", "Dr. ", "Dr ", "Prof. ")
 _OFFICES = frozenset(("president", "chairman", "speaker", "secretary", "minister", "mayor"))
-_NO_SURNAMES = frozenset(  # though in capitals
-    (
-        *("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
-        *("January", "February", "March", "April", "June", "July", "August", "September"),
-        *("October", "November", "December", "English", "German", "French", "Christmas", "Easter"),
-    )
-)
+# Though in capitals
+_NO_SURNAMES = frozenset((*DAYS, *MONTHS, "English", "German", "French", "Christmas", "Easter"))
 _HISSING = tuple("sßxz")  # ends of names that take no s in the German genitive
 _APOSTROPHE_ALONE = re.compile(rf"(?:\b[Tt]he )?([{PLACEHOLDERS}])['’](?= [^\W\d_])")
 _OPENING_QUOTE = re.compile(rf"(?<![\w{PLACEHOLDERS}])['’](?=\S)")
@@ -206,7 +201,7 @@ _PER = {  # 20 €/month
     **{unit: unit for unit in ("g", "kg", "km", "l", "m", "m²", "min", "t")},
 }
 _RATE = re.compile(rf"\s?/\s?({'|'.join(sorted(_PER, key=len, reverse=True))})(?![\w²³])")
-_NO_CENTS = re.compile("[.,][-–—](?!\\w)")  # CHF 120.-
+_NO_CENTS = re.compile(r"[.,][-–—](?!\w)")  # CHF 120.-
 _HALF_OF_DAY = re.compile(r"(?:\s?(?:-|–|to|and|or)\s?(\d{1,2}(?:[:.]\d\d)?))?\s?([aApP])\.?[mM]\b")
 _TIME = re.compile(r"(\d{1,2})(?:[:.](\d\d))?")
 _UNTIL = re.compile("([-–—]| ?[x×] ?)")
@@ -462,7 +457,7 @@ class PlaceholderRules:
                 follows_name = bool(words) and words[-1][0]  # as in Zoe van Dyck
                 particles = before.split()
                 is_name = self._is_name(word) or (
-                    follows_name and not particles and may_have_surname and _is_surname(word)
+                    follows_name and not particles and not is_headline and _is_surname(word)
                 )
                 belong = is_name and (follows_name or self._begin_names(particles))
                 if belong and not follows_name and row.start() > 1 and words:  # Yusuf ibn Tariq
@@ -476,9 +471,7 @@ class PlaceholderRules:
                 pieces.append(replaced.placeholder(name, name, PLACEHOLDERS) if several else name)
             return " ".join(pieces)
 
-        capitalized = re.findall(r"(?<![^\W\d_])[^\W\d_]+", replaced.text)
-        titles = sum(map(str.istitle, capitalized))
-        may_have_surname = titles <= 3 or 2 * titles < len(capitalized)  # no headline
+        is_headline = _is_headline(replaced.text)
         return _IN_A_ROW.sub(replacement, replaced.text)
 
     def _begin_names(self, particles: Sequence[str]) -> bool:
@@ -539,6 +532,13 @@ class PlaceholderRules:
 def _is_surname(word: str) -> bool:
     """Return whether a word after a name may be a surname, such as Brown, by its capital."""
     return word.istitle() and len(word) > 2 and word not in _NO_SURNAMES
+
+
+def _is_headline(text: str) -> bool:
+    """Return whether at least half of the words, and more than three, have a capital."""
+    words = re.findall(r"(?<![^\W\d_])[^\W\d_]+", text)
+    titles = sum(map(str.istitle, words))
+    return titles > 3 and 2 * titles >= len(words)
 
 
 def _with_genitives(replaced: PlaceholderText) -> str:
