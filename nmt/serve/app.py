@@ -71,8 +71,10 @@ def _routes(service: Service) -> list[BaseRoute]:
         return _json(await service.in_thread(document))
 
     async def page(request: Request) -> Response:
-        root_path = request.scope.get("root_path", "")
-        return HTMLResponse(_start_page(root_path), headers={"Cache-Control": "no-cache"})
+        headers = {"Cache-Control": "no-cache"}
+        if root_path := request.scope.get("root_path", ""):
+            return HTMLResponse(_page_below(root_path), headers=headers)
+        return FileResponse(_PAGE / "index.html", headers=headers)
 
     async def docs(request: Request) -> Response:
         return FileResponse(_PAGE / "docs.html", headers={"Cache-Control": "no-cache"})
@@ -101,14 +103,13 @@ def _operations(service: Service) -> list[Route]:
     return [route(*each) for each in paths.items()]
 
 
-def _start_page(root_path: str) -> str:
-    """Return the page, whose addresses are relative to the path of a proxy, if that is known.
+def _page_below(root_path: str) -> str:
+    """Return the page, whose addresses are relative to the path of a proxy.
 
     The proxy removes the path, so the server cannot redirect `/translate` to `/translate/`.
     """
     text = (_PAGE / "index.html").read_text(encoding="utf-8")
-    base = f'<base href="{escape(root_path)}/">\n' if root_path else ""
-    return text.replace("<head>\n", f"<head>\n{base}", 1)
+    return text.replace("<head>\n", f'<head>\n<base href="{escape(root_path)}/">\n', 1)
 
 
 class _Revalidated(StaticFiles):
