@@ -19,7 +19,7 @@ from nmt.config.decoding import DecodingConfig
 from nmt.corpus.text.form_of_address import addresses
 from nmt.corpus.text.target_words import TargetWords
 from nmt.corpus.tokenizers.registry import Tokenizers
-from nmt.decoding.engines.interface import Engine
+from nmt.decoding.engines.interface import ContinuingEngine, Engine
 from nmt.decoding.search.hypothesis import Hypothesis
 from nmt.decoding.segments import Segment, Segmenter
 from nmt.errors import UserError
@@ -257,6 +257,8 @@ class SegmentSearch:
             searched = [i for i in lacking if not (segments[i].terms and _HAS_PYTORCH)]
         pytorch = self.pytorch_if_possible() if lacking and not self.decoding.temperature else None
         if pytorch:
+            self._place_terms(segments, found, lacking, pytorch)
+            lacking = [i for i in lacking if any(self._count_faults(segments[i], found[i][0]))]
             again = [self._without_usual_words(segments[i], found[i][0], pytorch) for i in lacking]
             constraints = self._segmenter.constraints(again)
             sources, limits = [segment.ids for segment in again], self.limits(again)
@@ -265,6 +267,39 @@ class SegmentSearch:
             for i, segment, more in zip(lacking, again, second, strict=True):
                 found[i] = self._complete_first(segment, [*found[i], *more])
         return [hypotheses[:n] for hypotheses in found]
+
+    def _place_terms(
+        self,
+        segments: list[Segment],
+        found: list[list[Hypothesis]],
+        lacking: list[int],
+        pytorch: "PyTorchEngine",
+    ) -> None:
+        """Put hypotheses first that continue the best up to a missing term, and then with the term.
+
+        One term is placed after the other. This is faster than a search with constraints, and the
+        words before a term agree with it more often.
+        """
+        engine, missing = self.engine, self._segmenter.count_missing
+        while isinstance(engine, ContinuingEngine) and lacking:
+            begun: dict[int, tuple[Segment, list[list[int]]]] = {}
+            for i in lacking:
+                if self._segmenter.missing_terms(segments[i], found[i][0].ids):
+                    pairs = self._aligned_words(segments[i], found[i][0], pytorch)
+                    given = segments[i], found[i][0].ids, pairs
+                    if beginnings := self._segmenter.begin_with_term(*given):
+                        begun[i] = self._segmenter.forbid_usual_words(*given), beginnings
+            lacking = []
+            sources = [segments[i].ids for i in begun]
+            limits = self.limits([segments[i] for i in begun])
+            openings = [each for _, each in begun.values()]
+            further = engine.continue_from(sources, openings, limits, self.decoding)
+            for (i, (strict, _)), options in zip(begun.items(), further, strict=True):
+                count = missing(segments[i], found[i][0].ids)
+                better = [h for h in options if h.complete and missing(strict, h.ids) < count]
+                found[i] = self._complete_first(segments[i], [*better, *found[i]])
+                if better:
+                    lacking.append(i)
 
     def _without_usual_words(
         self, segment: Segment, best: Hypothesis, pytorch: "PyTorchEngine"

@@ -15,6 +15,7 @@ from sentencex import segment
 
 from nmt.config.data import DataConfig
 from nmt.config.decoding import DecodingConfig
+from nmt.config.languages import two_letters
 from nmt.corpus.preparing.report import PreparationReport
 from nmt.corpus.text.cleaning import Cleaner
 from nmt.corpus.text.parts import Part, Splitter, TextRules
@@ -26,6 +27,7 @@ from nmt.corpus.tokenizers.registry import Tokenizers
 from nmt.corpus.tokenizers.tokenizer import Tokenizer
 from nmt.decoding.engines.interface import Constraints
 from nmt.decoding.glossary import Glossary, Match, Term
+from nmt.decoding.term_placement import AlignedTranslation
 from nmt.errors import UserError
 from nmt.special_tokens import EOS, NUMBERS, PLACEHOLDERS, SPECIALS, UNK
 
@@ -38,9 +40,7 @@ _NAME = re.compile(r"[^\W\d_]+(?:[ '’-][^\W\d_]+)+")  # of several words
 _BYTE = re.compile("<0x([0-9A-F]{2})>")
 _SPACE = "▁"  # as SentencePiece writes it
 _CLOSING = re.compile(r"\W?[.!?…]+")  # a token; \W: SentencePiece's mark of a space
-_AROUND = ".,;:!?…()[]„“”\"'"  # around words
 _CLAUSE_ENDS = r"\W*$|[^\w\s]| (?:als|oder|und|wie|zu)\b"
-_SHORTEST_USUAL = 3  # letters of a word that a term replaces
 _MOST_VOCABULARIES = 8  # whose facts are kept
 
 
@@ -326,20 +326,42 @@ class Segmenter:
         ids: the translation; pairs: the numbers of aligned words, of source and translation
         """
         text = self._tokenizers.target.decode(ids)
-        source, target = (
-            [word.strip(_AROUND) for word in side.split()] for side in (segment.part.text, text)
-        )
+        draft = AlignedTranslation(segment.part.text, text, pairs)
         lacking = self._missing(segment, text)
 
         def forbidding(term: TermConstraint) -> TermConstraint:
             if term.term not in lacking or not term.forms:
                 return term
-            places = _places(term.written.lower().split(), [word.lower() for word in source])
-            words = [target[number] for place, number in pairs if place in places]
-            usual = (word for word in words if _is_alternative(word, term.forms))
+            usual = draft.usual_words(term.written, term.forms)
             return replace(term, forbidden=(*term.forbidden, *usual))
 
         return replace(segment, terms=tuple(map(forbidding, segment.terms)))
+
+    def begin_with_term(
+        self, segment: Segment, ids: Sequence[int], pairs: Sequence[tuple[int, int]]
+    ) -> list[list[int]]:
+        """Return beginnings of other translations, which end with the first term that one lacks.
+
+        They are those of the given translation up to the word that the term replaces, with each
+        form of the term; none if no word is aligned with a missing term. For the arguments, see
+        `forbid_usual_words`.
+        """
+        target = self._tokenizers.target
+        text = target.decode(ids)
+        draft = AlignedTranslation(segment.part.text, text, pairs)
+        lacking = self._missing(segment, text)
+        places = [
+            (place, term)
+            for term in segment.terms
+            if term.term in lacking and term.preferred
+            if (place := draft.place(term.written, term.forms)) is not None
+        ]
+        if not places:
+            return []
+        place, term = min(places, key=lambda pair: pair[0].word)
+        is_german = two_letters(self._data.target_language) == "de"
+        texts = draft.beginnings(place, term.preferred, is_german)
+        return [each for each in target.encode_lines(texts) if each and UNK not in each]
 
     def out_of_vocabulary(self, terms: Iterable[Term]) -> list[str]:
         """Return what the target vocabulary lacks of the terms' translations: characters, or words
@@ -481,25 +503,6 @@ def _genitive(target: Tokenizer) -> list[int]:
     continuing = _continuing(target)
     tokens = target.tokens(continuing)
     return [i for i, token in zip(continuing, tokens, strict=True) if token == "s"]
-
-
-def _places(phrase: list[str], words: list[str]) -> set[int]:
-    """Return the places of all words that belong to a phrase."""
-    length = len(phrase)
-    starts = (i for i in range(len(words)) if words[i : i + length] == phrase)
-    return {start + i for start in starts for i in range(length)}
-
-
-def _is_alternative(word: str, forms: Sequence[str]) -> bool:
-    """Return whether a word may be what the model writes instead of a term.
-
-    It is, like the term, a noun or not, and no word that a form of the term begins with.
-    """
-    return (
-        len(word) >= _SHORTEST_USUAL
-        and word[0].isupper() == forms[0][0].isupper()
-        and not any(form.lower().startswith(word.lower()) for form in forms)
-    )
 
 
 def _has_term(text: str, term: TermConstraint, forms: Sequence[str]) -> bool:

@@ -781,6 +781,36 @@ def test_a_further_search_may_not_write_what_the_first_wrote_for_a_term(words, t
     assert [words.target.decode(ids) for ids in constraints.forbidden[0]] == ["Ben"]
 
 
+class ContinuingScript(ScriptedEngine):
+    """A scripted engine that ends every given beginning with a full stop, and records them."""
+
+    name = "ctranslate2"
+
+    def __init__(self, answer, stop: int):
+        super().__init__(answer)
+        self.stop, self.begun = stop, []
+
+    def continue_from(self, sources, beginnings, limits, decoding):
+        self.begun += beginnings
+        return [
+            [Hypothesis([*ids, self.stop], -1.0, -1.0, True) for ids in options]
+            for options in beginnings
+        ]
+
+
+def test_missing_terms_are_placed_one_by_one_by_continuing_the_translation(words, translator):
+    encode = words.target.encode
+    plain = ContinuingScript(lambda ids: [encode("Ben singt Ben .")], *encode("."))
+    bound = ScriptedEngine(lambda ids: [])
+    made = with_terms(
+        translator(words, engine=plain, pytorch=bound), "singt	liest", "Ben	Anna"
+    )
+    [found] = made.translate(["Ben singt Anna ."])
+    assert found.text == "Anna liest ."
+    assert plain.begun == [[encode("Anna")], [encode("Anna liest")]]
+    assert bound.asked == []
+
+
 @pytest.mark.parametrize(
     ("forbidden", "beginning"), [("Kalender", "Kalen"), ("Bücherei", "Bücherei")]
 )

@@ -39,6 +39,7 @@ _SHARING = 4  # threads, at most
 # caches, fewer leave threads idle.
 _CPU_BATCH = 1536
 _MANY = 2  # batches for each thread
+_MOST_BEGINNINGS = 4  # of a translation, which are continued
 DECODING_FIELDS = {
     *("engine", "beam_size", "length_penalty", "length_offset"),
     *("max_length_factor", "max_length_extra"),
@@ -143,6 +144,48 @@ class CTranslate2Engine:
         found |= self._search(library, batches, sources, limits, decoding, hypotheses)
         return [found[i][:n_best] for i in range(len(sources))]
 
+    def continue_from(
+        self,
+        sources: Sequence[list[int]],
+        beginnings: Sequence[list[list[int]]],
+        limits: Sequence[int],
+        decoding: DecodingConfig,
+    ) -> list[list[Hypothesis]]:
+        """Search from the most probable beginnings; see `ContinuingEngine`."""
+        read = [_texts(ids[:-1]) for ids in sources]  # it adds <eos> itself
+        scoring = [
+            self._library.score_batch(
+                [source] * len(options),
+                list(map(_texts, options)),
+                max_input_length=0,
+                asynchronous=True,
+            )
+            for source, options in zip(read, beginnings, strict=True)
+        ]
+        beams = []
+        for source, options, waiting, limit in zip(read, beginnings, scoring, limits, strict=True):
+            sums = [
+                sum(each.result().log_probs[: len(ids)])
+                for ids, each in zip(options, waiting, strict=True)
+            ]
+            chosen = sorted(zip(sums, options, strict=True), reverse=True)[:_MOST_BEGINNINGS]
+            waiting = self._library.translate_batch(
+                [source] * len(chosen),
+                target_prefix=[_texts(ids) for _, ids in chosen],
+                **self._method(decoding, decoding.beam_size),
+                **_options(limit),
+            )
+            # The library's scores do not include those of the beginnings.
+            beams.append([(sum_, each) for (sum_, _), each in zip(chosen, waiting, strict=True)])
+        return [
+            best_first(
+                hypothesis
+                for sum_, waiting in beam
+                for hypothesis in _rank(waiting.result(), limit, decoding, sum_)
+            )
+            for beam, limit in zip(beams, limits, strict=True)
+        ]
+
     def _library_for(self, tokens: int) -> Any:
         """Return the library for a search; tokens: its source tokens times hypotheses."""
         threads = self._library.num_translators * self._sharing
@@ -192,15 +235,9 @@ class CTranslate2Engine:
         highest = [max(limits[i] for i in batch) for batch in batches]
         calls = [
             library.translate_batch(
-                [[str(token) for token in sources[i][:-1]] for i in batch],  # it adds <eos> itself
-                asynchronous=True,
+                [_texts(sources[i][:-1]) for i in batch],  # it adds <eos> itself
                 **self._method(decoding, hypotheses),
-                min_decoding_length=0,
-                max_decoding_length=limit,
-                max_input_length=0,  # 0: none here; `Translator` respects the model's limit
-                suppress_sequences=[[str(token)] for token in SUPPRESSED],
-                return_scores=True,
-                length_penalty=0.0,  # `_rank` applies ours
+                **_options(limit),
             )
             for batch, limit in zip(batches, highest, strict=True)
         ]
@@ -225,6 +262,24 @@ class CTranslate2Engine:
         }
 
 
+def _texts(ids: Sequence[int]) -> list[str]:
+    """Return tokens as converted models name them."""
+    return list(map(str, ids))
+
+
+def _options(limit: int) -> dict[str, Any]:
+    """Return the library's options that all searches share; limit: of the output, with <eos>."""
+    return {
+        "asynchronous": True,
+        "min_decoding_length": 0,
+        "max_decoding_length": limit,
+        "max_input_length": 0,  # 0: none here; `Translator` respects the model's limit
+        "suppress_sequences": [[str(token)] for token in SUPPRESSED],
+        "return_scores": True,
+        "length_penalty": 0.0,  # `_rank` applies ours
+    }
+
+
 def _by_limit(numbers: Sequence[int], limits: Sequence[int]) -> list[list[int]]:
     """Group sentences by their limits, the highest first, so that no long batch comes last."""
     groups: defaultdict[int, list[int]] = defaultdict(list)
@@ -242,10 +297,13 @@ def _target_size(folder: Path) -> int:
     return len(tokens)
 
 
-def _rank(result: Any, limit: int, decoding: DecodingConfig) -> list[Hypothesis]:
+def _rank(
+    result: Any, limit: int, decoding: DecodingConfig, before: float = 0.0
+) -> list[Hypothesis]:
+    """Return hypotheses; before: log-probability that the library's scores do not include."""
     alpha, offset = decoding.length_penalty, decoding.length_offset
     return best_first(
-        scored_hypothesis(list(map(int, tokens)), sum_, alpha, len(tokens) < limit, offset)
+        scored_hypothesis(list(map(int, tokens)), before + sum_, alpha, len(tokens) < limit, offset)
         for tokens, sum_ in zip(result.hypotheses, result.scores, strict=True)
     )
 

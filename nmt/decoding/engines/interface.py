@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from nmt.config.choices import EngineName
 from nmt.config.decoding import DecodingConfig
@@ -69,6 +69,24 @@ class Engine(Protocol):
 
         sources: ids, each with <eos>; limits: maximum length of each output, including <eos>;
         constraints: which not every engine supports
+        """
+
+
+@runtime_checkable
+class ContinuingEngine(Engine, Protocol):
+    """An engine that can also complete translations whose beginnings are given."""
+
+    def continue_from(
+        self,
+        sources: Sequence[list[int]],
+        beginnings: Sequence[list[list[int]]],
+        limits: Sequence[int],
+        decoding: DecodingConfig,
+    ) -> list[list[Hypothesis]]:
+        """Return hypotheses that start with the most probable beginnings, best first.
+
+        beginnings: for each sentence, ids of which one starts its translation; for the others, see
+        `Engine`
         """
 
 

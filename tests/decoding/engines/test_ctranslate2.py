@@ -28,6 +28,7 @@ from nmt.model.weights import save_weights
 from nmt.special_tokens import BOS, EOS, PAD
 
 ALPHA = 1.0  # not the default
+BEGINNINGS = [[first, second] for first in range(4, 10) for second in (5, 8)]
 VARIANTS: list[dict[str, object]] = [
     {},
     {"norm_position": "post"},
@@ -113,12 +114,18 @@ def model(random_model: Callable[..., Transformer]) -> Callable[..., Transformer
     return make
 
 
-def log_probability(model: Transformer, source: list[int], ids: list[int]) -> float:
-    """Return the log-probability of the ids and <eos>, from one pass with teacher forcing."""
+def log_probability(
+    model: Transformer, source: list[int], ids: list[int], ends: bool = True
+) -> float:
+    """Return the log-probability of the ids and <eos>, from one pass with teacher forcing.
+
+    ends: whether <eos> counts
+    """
     with torch.inference_mode():
         logits = model(torch.tensor([source]), torch.tensor([[BOS, *ids]]))
     steps = logits[0].log_softmax(-1)
-    return float(steps[torch.arange(len(ids) + 1), torch.tensor([*ids, EOS])].sum())
+    each = steps[torch.arange(len(ids) + 1), torch.tensor([*ids, EOS])]
+    return float(each[: len(ids) + ends].sum())
 
 
 @pytest.mark.parametrize("changes", VARIANTS, ids=str)
@@ -146,6 +153,20 @@ def test_hypotheses_are_ranked_by_our_length_penalty(model, engine, random_sourc
     for hypotheses in found:
         assert len(hypotheses) == 3
         assert hypotheses == sorted(hypotheses, key=lambda h: -h.score)
+
+
+@pytest.mark.parametrize("beam_size", [1, 3])
+def test_the_most_probable_beginnings_are_continued(beam_size, model, engine, random_sources):
+    sources, ready = random_sources(10, 11), model()
+    found = engine(ready).continue_from(sources, [BEGINNINGS] * 10, [20] * 10, decoding(beam_size))
+    assert any(h.complete for hypotheses in found for h in hypotheses)
+    for source, hypotheses in zip(sources, found, strict=True):
+        assert hypotheses == sorted(hypotheses, key=lambda h: -h.score)
+        for h in filter(lambda h: h.complete, hypotheses):
+            expected = log_probability(ready, source, h.ids)
+            assert h.log_probability == pytest.approx(expected, abs=1e-3)
+        probable = sorted(BEGINNINGS, key=lambda ids: -log_probability(ready, source, ids, False))
+        assert {tuple(h.ids[:2]) for h in hypotheses} == {tuple(ids) for ids in probable[:4]}
 
 
 @pytest.mark.parametrize("beam_size", [1, 3])
