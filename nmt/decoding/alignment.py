@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from nmt.decoding.attention import cross_attention, pair_words, words_of_tokens
+from nmt.decoding.attention import cross_attention, pair_words, word_attention, words_of_tokens
 from nmt.decoding.translator import Translation, Translator
 
 
@@ -30,7 +30,9 @@ def align(translator: Translator, line: str, translation: Translation) -> list[t
         weights = cross_attention(
             translator.pytorch.models[0], trace.source_ids, trace.hypothesis.ids
         )
-        pairs |= {(s + first[0], t + first[1]) for s, t in pair_words(weights, *sides)}
+        pairs |= {
+            (s + first[0], t + first[1]) for s, t in pair_words(word_attention(weights, *sides))
+        }
         first = [n + count + around[1] for n, count in zip(first, counts, strict=True)]
         before = counts
     return sorted(pairs)

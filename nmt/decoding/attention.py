@@ -51,24 +51,29 @@ def words_of_tokens(tokenizer: Tokenizer, tokens: Sequence[str]) -> list[int]:
     return words
 
 
-def pair_words(
-    weights: Tensor, source: Sequence[int], target: Sequence[int]
-) -> list[tuple[int, int]]:
-    """Return the pairs of each target word and the source word that it attends to most.
+def word_attention(weights: Tensor, source: Sequence[int], target: Sequence[int]) -> Tensor:
+    """Return the sums of the weights of words' tokens: (target words, source words and the rest).
 
-    weights: from `cross_attention`; source, target: from `words_of_tokens`. A target word that
-    attends to <eos> most has no pair.
+    weights: from `cross_attention`; source, target: from `words_of_tokens`. The last column has
+    the weights of <eos> and of tags.
     """
-    if max(target, default=-1) < 0:  # no visible text
-        return []
     words = max(source) + 1
     columns = torch.tensor([*(word if word >= 0 else words for word in source), words])
     rows = torch.tensor(target, dtype=torch.long).clamp_min(0)
-    # Sum over the tokens of words; the last column collects <eos> and tags.
-    sums = torch.zeros(max(target) + 1, words + 1)
-    sums.index_put_(
-        (rows[:, None].expand(weights.shape), columns.expand(weights.shape)),
-        weights.cpu(),
-        accumulate=True,
-    )
-    return [(best, t) for t, best in enumerate(sums.argmax(1).tolist()) if best < words]
+    sums = torch.zeros(max(target, default=-1) + 1, words + 1)
+    if len(sums):  # there is visible text
+        sums.index_put_(
+            (rows[:, None].expand(weights.shape), columns.expand(weights.shape)),
+            weights.cpu(),
+            accumulate=True,
+        )
+    return sums
+
+
+def pair_words(attention: Tensor) -> list[tuple[int, int]]:
+    """Return the pairs of each target word and the source word that it attends to most.
+
+    attention: from `word_attention`. A target word that attends to <eos> most has no pair.
+    """
+    most = attention.argmax(1).tolist() if len(attention) else []
+    return [(best, t) for t, best in enumerate(most) if best < attention.shape[1] - 1]

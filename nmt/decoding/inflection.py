@@ -33,11 +33,12 @@ _IRREGULAR = {
     **{f"{x}is": f"{x}es" for x in ("analys", "bas", "cris", "hypothes", "thes")},
 }
 # What German verbs such as "abholen" begin with, and separate from their finite forms: "holt … ab".
-_SEPARABLE = (
+# Without "über" and "unter", which rarely do.
+SEPARABLE = (
     *("ab", "an", "auf", "aus", "bei", "da", "dar", "durch", "ein", "entgegen", "fern", "fest"),
     *("fort", "frei", "her", "heran", "heraus", "herein", "herunter", "hervor", "hin", "hinaus"),
-    *("hinein", "hinzu", "hoch", "los", "mit", "nach", "nieder", "statt", "teil", "über", "um"),
-    *("unter", "vor", "voran", "voraus", "vorbei", "weg", "weiter", "wieder", "zu", "zurecht"),
+    *("hinein", "hinzu", "hoch", "los", "mit", "nach", "nieder", "statt", "teil", "um"),
+    *("vor", "voran", "voraus", "vorbei", "weg", "weiter", "wieder", "zu", "zurecht"),
     *("zurück", "zusammen"),
 )
 _SHORTEST_HEAD = 3  # letters of the last part of a compound
@@ -142,7 +143,7 @@ def separated_forms(verb: str, words: frozenset[str]) -> list[tuple[str, str]]:
     """
     return [
         (form, particle)
-        for particle in _SEPARABLE
+        for particle in SEPARABLE
         if verb.startswith(particle) and verb.endswith("n")
         for form in _by_lemma(words).get(verb.removeprefix(particle), [])
     ]
@@ -179,6 +180,22 @@ def _tabulated(table: NounTable, noun: str, number: Number | None) -> list[str]:
             if number == "singular" and f"{lemma}e" in table.forms(lemma, "plural"):
                 forms = [form for form in forms if form != f"{lemma}e"]
             return [before + (form.lower() if before else form) for form in forms]
+    return []
+
+
+def noun_features(noun: str, form: str) -> list[str]:
+    """Return the genders, numbers and cases that a form of a noun may have; none if unknown.
+
+    They are written as in `noun_phrases`; both may have adjectives before the noun.
+    """
+    table = noun_table()
+    noun, form = noun.split(" ")[-1], form.split(" ")[-1]
+    for before, head in _heads(noun) if table else ():
+        assert table
+        lemma = head if head in table else _german_lemma(head)
+        last = form[len(before) :]
+        if found := table.features(lemma, last.capitalize() if before else last):
+            return found
     return []
 
 

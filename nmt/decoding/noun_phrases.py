@@ -1,58 +1,103 @@
-"""German words before a noun, whose endings depend on its gender, number and case."""
+"""German words before a noun, whose endings depend on its gender, number and case.
+
+A feature is a gender, or p for the plural, with a case: "fd" is feminine dative.
+"""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-_CONTRACTED = (
-    ("am", "ans", "an der", "an die", "an den"),
-    ("im", "ins", "in der", "in die", "in den"),
-    ("beim", "bei der", "bei den"),
-    ("vom", "von der", "von den"),
-    ("zum", "zur", "zu den"),
-)
-_LIKE_DIESER = ("dies", "jed", "jen", "manch", "solch", "welch")
-_LIKE_EIN = ("ein", "kein", "mein", "dein", "sein", "ihr", "Ihr", "unser")
-_AFTER_EIN = ("", "e", "er", "es", "en", "em")
+FEATURES = tuple(gender + case for gender in "mfnp" for case in "nadg")
+
+
+def _table(*of_genders: str) -> dict[str, str]:
+    """Return the form for each feature; a text for each gender: nominative, accusative, …
+
+    -: there is none; 0: no ending; _: a space
+    """
+    forms = [form for text in of_genders for form in text.split()]
+    read = {feature: form.replace("_", " ") for feature, form in zip(FEATURES, forms, strict=True)}
+    return {feature: form for feature, form in read.items() if form != "-"}
+
+
+def _inflected(stem: str, endings: Mapping[str, str]) -> dict[str, str]:
+    return {feature: stem + ending.strip("0") for feature, ending in endings.items()}
+
+
+def _contracted(dative: str, preposition: str, accusative: str = "") -> dict[str, str]:
+    """Return the forms of an article after a preposition, such as "im", "in", "ins"."""
+    forms = {"md": dative, "nd": dative, "fd": f"{preposition} der", "pd": f"{preposition} den"}
+    if accusative:
+        forms |= {"ma": f"{preposition} den", "na": accusative}
+        forms |= dict.fromkeys(("fa", "pa"), f"{preposition} die")
+    return forms
+
+
+_DER = _table("der den dem des", "die die der der", "das das dem des", "die die den der")
+_LIKE_DIESER = _table("er en em es", "e e er er", "es es em es", "e e en er")
+_LIKE_EIN = _table("0 en em es", "e e er er", "0 0 em es", "e e en er")
+# The endings of adjectives after them.
+_AFTER_DIESER = _table("e en en en", "e e en en", "e e en en", "en en en en")
+_AFTER_EIN = _table("er en en en", "e e en en", "es es en en", "en en en en")
+_EIN = {
+    feature: form for feature, form in _inflected("ein", _LIKE_EIN).items() if feature[0] != "p"
+}
 _PARADIGMS = (
-    ("der", "die", "das", "den", "dem", "des"),
-    *(tuple(stem + ending for ending in ("er", "e", "es", "en", "em")) for stem in _LIKE_DIESER),
-    *(tuple(stem + ending for ending in _AFTER_EIN) for stem in _LIKE_EIN),
-    ("euer", "eure", "eurer", "eures", "euren", "eurem"),
-    *_CONTRACTED,
+    (_DER, _AFTER_DIESER),
+    (_EIN, _AFTER_EIN),
+    *(
+        (_inflected(stem, _LIKE_DIESER), _AFTER_DIESER)
+        for stem in ("dies", "jed", "jen", "manch", "solch", "welch")
+    ),
+    *(
+        (_inflected(stem, _LIKE_EIN), _AFTER_EIN)
+        for stem in ("kein", "mein", "dein", "sein", "ihr", "Ihr", "unser")
+    ),
+    (_inflected("eur", _LIKE_EIN) | dict.fromkeys(("mn", "nn", "na"), "euer"), _AFTER_EIN),
+    (_contracted("am", "an", "ans"), _AFTER_DIESER),
+    (_contracted("im", "in", "ins"), _AFTER_DIESER),
+    (_contracted("beim", "bei"), _AFTER_DIESER),
+    (_contracted("vom", "von"), _AFTER_DIESER),
+    (_contracted("zum", "zu") | {"fd": "zur"}, _AFTER_DIESER),
 )
-_ARTICLES = (*_PARADIGMS[0], *(_LIKE_EIN[0] + ending for ending in _AFTER_EIN))
-_DETERMINERS = {form: forms for forms in _PARADIGMS for form in forms}
-_ADJECTIVE = re.compile("e[nrs]?$")
-_ENDINGS = ("e", "en", "er", "es")  # of an adjective after a determiner
+_BY_FORM = {form: paradigm for paradigm in reversed(_PARADIGMS) for form in paradigm[0].values()}
+_ADJECTIVE = re.compile("e[mnrs]?$")
 
 
-def before_nouns(words: Sequence[str], may_add: bool = False) -> list[str]:
-    """Return the words before a noun, then with other forms of the determiner that they end in.
+def before_nouns(
+    words: Sequence[str], features: Collection[str] = FEATURES, may_add: bool = False
+) -> list[str]:
+    """Return what may stand before a noun in place of words that stood before another noun.
 
-    An adjective between determiner and noun may have other endings, too. Most of the results suit
-    no noun: a model has to choose. may_add: also return the words with each article
+    The words may end in a determiner, perhaps with an adjective after it; these get the endings
+    that a noun with any of the features needs. Other words remain. may_add: also return the words
+    with the articles that suit the noun
 
-    >>> before_nouns(["Hier", "ist", "der"])
-    ['Hier ist der', 'Hier ist die', 'Hier ist das', 'Hier ist den', 'Hier ist dem', 'Hier ist des']
-    >>> len(before_nouns(["im", "neuen"]))
-    20
+    >>> before_nouns(["in", "dem", "neuen"], ["fd", "fa"])
+    ['in die neue', 'in der neuen']
     """
     *before, last = words or [""]
-    adjectives = [""]
-    if before and not _forms(last) and _ADJECTIVE.search(last):
+    stem = ""
+    if before and not _paradigm(last) and _ADJECTIVE.search(last) and _paradigm(before[-1]):
         stem = _ADJECTIVE.sub("", last)
-        adjectives = [f" {stem}{ending}" for ending in _ENDINGS]
         *before, last = before
-    phrases = (
-        " ".join([*before, form]) + adjective for form in _forms(last) for adjective in adjectives
-    )
-    added = [" ".join([*words, form]) for form in _ARTICLES] if may_add else []
-    return list(dict.fromkeys([" ".join(words), *phrases, *added]))
+    found = []
+    if paradigm := _paradigm(last):
+        forms, endings = paradigm
+        for feature in filter(forms.get, features):
+            form = forms[feature]
+            chosen = form[0].upper() + form[1:] if last[0].isupper() else form
+            adjective = [stem + endings[feature]] if stem else []
+            found.append(" ".join([*before, chosen, *adjective]))
+    # Otherwise "die", for example, may be a relative pronoun.
+    if not found or (before[-1:] and before[-1].endswith(",")):
+        found.append(" ".join(words))
+    if may_add:
+        articles = (
+            forms[feature] for forms in (_DER, _EIN) for feature in features if feature in forms
+        )
+        found += [" ".join([*words, article]) for article in articles]
+    return list(dict.fromkeys(found))
 
 
-def _forms(word: str) -> list[str]:
-    """Return the forms of a determiner with its capital; none of other words."""
-    if word in _DETERMINERS:
-        return list(_DETERMINERS[word])
-    lower = _DETERMINERS.get(word.lower(), ()) if word.istitle() else ()
-    return [form[0].upper() + form[1:] for form in lower]
+def _paradigm(word: str) -> tuple[dict[str, str], dict[str, str]] | None:
+    return _BY_FORM.get(word) or (_BY_FORM.get(word.lower()) if word.istitle() else None)

@@ -29,6 +29,8 @@ class NounTable:
                 self._places.setdefault(line[: line.find(b",")], place)
                 place += len(line)
         [columns] = csv.reader([header.decode()])
+        self._genders = [i for i, x in enumerate(columns) if x.partition(" ")[0] == "genus"]
+        self._cases = [(i, x[0]) for i, x in enumerate(columns) if any(_number(x))]
         self._numbers: list[tuple[int, Number]] = sorted(
             ((i, name) for i, x in enumerate(columns) for name in _number(x)),
             key=lambda pair: columns[pair[0]].endswith("*"),
@@ -45,6 +47,27 @@ class NounTable:
                 for row in self._rows(noun.encode())
                 for i, each in self._numbers
                 if row[i] and number in (None, each)
+            )
+        )
+
+    def features(self, noun: str, form: str) -> list[str]:
+        """Return what a form of a noun may be: genders, or p for the plural, each with a case.
+
+        These are the first letters of their names, the cases being nominative, accusative, dative
+        and genitive.
+        """
+        numbers = dict(self._numbers)
+        return list(
+            dict.fromkeys(
+                kind + case
+                for row in self._rows(noun.encode())
+                for i, case in self._cases
+                if row[i] == form
+                for kind in (
+                    ["p"]
+                    if numbers[i] == "plural"
+                    else filter(None, (row[g] for g in self._genders))
+                )
             )
         )
 

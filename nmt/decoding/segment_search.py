@@ -22,6 +22,7 @@ from nmt.corpus.tokenizers.registry import Tokenizers
 from nmt.decoding.engines.interface import ContinuingEngine, Engine
 from nmt.decoding.search.hypothesis import Hypothesis
 from nmt.decoding.segments import Segment, Segmenter
+from nmt.decoding.term_placement import Alignment
 from nmt.errors import UserError
 from nmt.special_tokens import UNK
 
@@ -132,7 +133,7 @@ class SegmentSearch:
         """Return the text of a hypothesis, with its capitals and the words of placeholders."""
         tokens = self.tokens(segment, hypothesis)
         pytorch = self.pytorch_if_possible() if segment.part.marks else None
-        pairs = self._aligned_words(segment, hypothesis, pytorch) if pytorch else ()
+        pairs = self._aligned_words(segment, hypothesis, pytorch).pairs if pytorch else ()
         return self._segmenter.restore(segment, self._tokenizers.target.join(tokens), pairs)
 
     def tokens(self, segment: Segment, hypothesis: Hypothesis) -> list[str]:
@@ -285,8 +286,8 @@ class SegmentSearch:
             begun: dict[int, tuple[Segment, list[list[int]]]] = {}
             for i in lacking:
                 if self._segmenter.missing_terms(segments[i], found[i][0].ids):
-                    pairs = self._aligned_words(segments[i], found[i][0], pytorch)
-                    given = segments[i], found[i][0].ids, pairs
+                    alignment = self._aligned_words(segments[i], found[i][0], pytorch)
+                    given = segments[i], found[i][0].ids, alignment
                     if beginnings := self._segmenter.begin_with_term(*given):
                         begun[i] = self._segmenter.forbid_usual_words(*given), beginnings
             lacking = []
@@ -310,14 +311,14 @@ class SegmentSearch:
         """
         if not self._segmenter.missing_terms(segment, best.ids):
             return segment
-        pairs = self._aligned_words(segment, best, pytorch)
-        return self._segmenter.forbid_usual_words(segment, best.ids, pairs)
+        alignment = self._aligned_words(segment, best, pytorch)
+        return self._segmenter.forbid_usual_words(segment, best.ids, alignment)
 
     def _aligned_words(
         self, segment: Segment, found: Hypothesis, pytorch: "PyTorchEngine"
-    ) -> list[tuple[int, int]]:
-        """Return the numbers of the words of a segment and a hypothesis that attention aligns."""
-        from nmt.decoding.attention import pair_words, words_of_tokens
+    ) -> Alignment:
+        """Return which words of a segment and a hypothesis attention aligns."""
+        from nmt.decoding.attention import pair_words, word_attention, words_of_tokens
 
         source, target = self._tokenizers.source, self._tokenizers.target
         weights = pytorch.cross_attention(segment.ids, found.ids)
@@ -325,7 +326,9 @@ class SegmentSearch:
             words_of_tokens(source, source.tokens(segment.ids[:-1])),
             words_of_tokens(target, target.tokens(found.ids)),
         )
-        return pair_words(weights, *sides)
+        attention = word_attention(weights, *sides)
+        nearest = attention.argmax(0).tolist() if len(attention) else []
+        return Alignment(pair_words(attention), nearest)
 
     def _find_begun(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
         """Search segments whose translations have a beginning, with all constraints."""

@@ -27,7 +27,9 @@ from nmt.corpus.tokenizers.registry import Tokenizers
 from nmt.corpus.tokenizers.tokenizer import Tokenizer
 from nmt.decoding.engines.interface import Constraints
 from nmt.decoding.glossary import Glossary, Match, Term
-from nmt.decoding.term_placement import AlignedTranslation
+from nmt.decoding.inflection import noun_features
+from nmt.decoding.noun_phrases import FEATURES
+from nmt.decoding.term_placement import AlignedTranslation, Alignment, Place
 from nmt.errors import UserError
 from nmt.special_tokens import EOS, NUMBERS, PLACEHOLDERS, SPECIALS, UNK
 
@@ -319,14 +321,14 @@ class Segmenter:
         return self._missing(segment, self._tokenizers.target.decode(ids)) if segment.terms else []
 
     def forbid_usual_words(
-        self, segment: Segment, ids: Sequence[int], pairs: Sequence[tuple[int, int]]
+        self, segment: Segment, ids: Sequence[int], alignment: Alignment
     ) -> Segment:
         """Return the segment with terms that forbid the words by which a translation replaces them.
 
-        ids: the translation; pairs: the numbers of aligned words, of source and translation
+        ids: the translation
         """
         text = self._tokenizers.target.decode(ids)
-        draft = AlignedTranslation(segment.part.text, text, pairs)
+        draft = AlignedTranslation(segment.part.text, text, alignment)
         lacking = self._missing(segment, text)
 
         def forbidding(term: TermConstraint) -> TermConstraint:
@@ -338,7 +340,7 @@ class Segmenter:
         return replace(segment, terms=tuple(map(forbidding, segment.terms)))
 
     def begin_with_term(
-        self, segment: Segment, ids: Sequence[int], pairs: Sequence[tuple[int, int]]
+        self, segment: Segment, ids: Sequence[int], alignment: Alignment
     ) -> list[list[int]]:
         """Return beginnings of other translations, which end with the first term that one lacks.
 
@@ -348,7 +350,7 @@ class Segmenter:
         """
         target = self._tokenizers.target
         text = target.decode(ids)
-        draft = AlignedTranslation(segment.part.text, text, pairs)
+        draft = AlignedTranslation(segment.part.text, text, alignment)
         lacking = self._missing(segment, text)
         places = [
             (place, term)
@@ -359,9 +361,25 @@ class Segmenter:
         if not places:
             return []
         place, term = min(places, key=lambda pair: pair[0].word)
-        is_german = two_letters(self._data.target_language) == "de"
-        texts = draft.beginnings(place, term.preferred, is_german)
-        return [each for each in target.encode_lines(texts) if each and UNK not in each]
+        begun = [each for each in target.encode_lines(self._beginnings(draft, place, term)) if each]
+        return [each for each in begun if UNK not in each]
+
+    def _beginnings(
+        self, draft: AlignedTranslation, place: Place, term: TermConstraint
+    ) -> list[str]:
+        """Return the translation up to a place, each time with a form of the term."""
+        lemma = term.term.targets[0]
+        is_german, is_noun = two_letters(self._data.target_language) == "de", lemma[0].isupper()
+        if is_german and not is_noun and lemma.endswith("n"):
+            lower = [form for form in term.preferred if form.islower()]
+            separated = [verb for verb, _ in term.separated]
+            return draft.verb_beginnings(place, lemma, lower, separated)
+        if not (is_german and is_noun):
+            return draft.beginnings(place, dict.fromkeys(term.preferred, ()))
+        # What the table of nouns knows is right, even if the training text lacks it.
+        known = {form: noun_features(lemma, form) for form in term.fitting}
+        forms = {x: known[x] or FEATURES for x in term.fitting if known[x] or x in term.preferred}
+        return draft.beginnings(place, forms)
 
     def out_of_vocabulary(self, terms: Iterable[Term]) -> list[str]:
         """Return what the target vocabulary lacks of the terms' translations: characters, or words

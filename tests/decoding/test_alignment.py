@@ -107,21 +107,21 @@ def test_a_token_without_text_belongs_to_the_word_after_it():
 def test_a_target_word_is_aligned_by_the_sum_over_its_tokens():
     weights = torch.tensor([[0.5, 0.3, 0.0, 0.2], [0.0, 0.6, 0.3, 0.1], [0.1, 0.1, 0.1, 0.7]])
     # Source tokens of words 0, 1, 1 and <eos>; target tokens of words 0, 0 and 1.
-    assert pair_words(weights, [0, 1, 1], [0, 0, 1]) == [(1, 0)]
-    assert pair_words(weights, [0, 1, 2], [0, 0, 1]) == [(1, 0)]
-    assert pair_words(weights, [0, 1, 1], [0, 1, 2]) == [(0, 0), (1, 1)]
+    assert pair_words(word_attention(weights, [0, 1, 1], [0, 0, 1])) == [(1, 0)]
+    assert pair_words(word_attention(weights, [0, 1, 2], [0, 0, 1])) == [(1, 0)]
+    assert pair_words(word_attention(weights, [0, 1, 1], [0, 1, 2])) == [(0, 0), (1, 1)]
 
 
 def test_a_translation_without_text_has_no_pairs():
     weights = torch.ones(2, 3)
-    assert pair_words(weights, [0, 1], [-1, -1]) == []
-    assert pair_words(weights[:0], [0, 1], []) == []
+    assert pair_words(word_attention(weights, [0, 1], [-1, -1])) == []
+    assert pair_words(word_attention(weights[:0], [0, 1], [])) == []
 
 
 def test_a_tag_is_not_a_word():
     assert words_of_tokens(WORDS, [TAGS[0], "a", "b"]) == [-1, 0, 1]
     weights = torch.tensor([[0.8, 0.1, 0.1, 0.0], [0.1, 0.2, 0.6, 0.1]])
-    assert pair_words(weights, [-1, 0, 1], [0, 1]) == [(1, 1)]
+    assert pair_words(word_attention(weights, [-1, 0, 1], [0, 1])) == [(1, 1)]
 
 
 def test_ensembles_are_refused(random_model):

@@ -166,6 +166,27 @@ def test_a_table_of_nouns_has_precedence(term, singular, plural, tmp_path, monke
 
 
 @pytest.mark.parametrize(
+    ("noun", "form", "features"),
+    [
+        ("Schal", "Schals", {"pn", "pd"}),
+        ("Obstschale", "Obstschalen", {"pn", "pd"}),  # like its last part
+        ("neue Schale", "neuen Schalen", {"pn", "pd"}),
+        ("Tag", "Schal", set()),
+        ("Hund", "Hund", set()),  # not in the table
+    ],
+)
+def test_a_table_of_nouns_tells_what_a_form_may_be(noun, form, features, tmp_path, monkeypatch):
+    table = NounTable(write_table(tmp_path))
+    monkeypatch.setattr(inflection, "noun_table", lambda: table)
+    assert set(inflection.noun_features(noun, form)) == features
+
+
+def test_without_a_table_forms_may_be_anything(monkeypatch):
+    monkeypatch.setattr(inflection, "noun_table", lambda: None)
+    assert inflection.noun_features("Schal", "Schals") == []
+
+
+@pytest.mark.parametrize(
     ("word", "lemma", "number"),
     [
         ("bill", "bill", "singular"),

@@ -40,6 +40,22 @@ def test_a_noun_has_its_forms_of_each_number(noun, singular, plural, tmp_path):
     assert (noun in table) == bool(singular or plural)
 
 
+@pytest.mark.parametrize(
+    ("noun", "form", "features"),
+    [
+        ("Schal", "Schal", ["mn"]),
+        ("Schal", "Schals", ["pn", "pd"]),
+        ("Schale", "Schale", ["fn"]),
+        ("Leute", "Leute", ["pn"]),
+        ("Tag", "Tage", ["pn", "md"]),
+        ("Tag", "Tages", []),
+        ("Ta", "Ta", []),
+    ],
+)
+def test_a_form_may_have_genders_numbers_and_cases(noun, form, features, tmp_path):
+    assert sorted(NounTable(write_table(tmp_path)).features(noun, form)) == sorted(features)
+
+
 @pytest.mark.skipif(not find_spec("german_nouns"), reason="german-nouns is not installed")
 def test_the_table_of_the_package_is_read():
     table = noun_table()

@@ -2,15 +2,15 @@
 
 import pytest
 
-from nmt.decoding.term_placement import AlignedTranslation, Place
+from nmt.decoding.term_placement import AlignedTranslation, Alignment, Place
 
 SOURCE = 'I gave "the release" to my old boss yesterday.'
 TARGET = 'Ich habe meinem alten Chef gestern die "Version" gegeben.'
 PAIRS = [(0, 0), (1, 1), (5, 2), (6, 3), (7, 4), (8, 5), (2, 6), (3, 7), (1, 8)]
 
 
-def translation(pairs: list[tuple[int, int]] = PAIRS) -> AlignedTranslation:
-    return AlignedTranslation(SOURCE, TARGET, pairs)
+def translation(pairs: list[tuple[int, int]] = PAIRS, nearest: int = 0) -> AlignedTranslation:
+    return AlignedTranslation(SOURCE, TARGET, Alignment(pairs, [nearest] * 10))
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ def translation(pairs: list[tuple[int, int]] = PAIRS) -> AlignedTranslation:
         ("release", ["Freigabe"], ["Version"], Place(7, True)),
         ("boss", ["Leiter"], ["Chef"], Place(4, True)),
         ("old boss", ["Leiter"], ["Chef"], Place(4, True)),  # the noun, not the adjective
-        ("gave", ["überreichen"], ["habe", "gegeben"], Place(1, True)),
+        ("gave", ["überreichen"], ["gegeben"], Place(8, True)),  # not the auxiliary
         ("boss", ["Chefin"], [], Place(4, True)),  # "Chef" may be its beginning
         ("friend", ["Freund"], [], None),
     ],
@@ -35,20 +35,34 @@ def test_a_term_without_aligned_words_goes_before_what_follows_it():
     assert translation([(3, 7)]).place("boss", ["Leiter"]) is None
 
 
+def test_a_verb_without_aligned_words_replaces_what_attends_to_it():
+    assert translation([(1, 1), (2, 2)], 8).place("gave", ["überreichen"]) == Place(8, True)
+    assert translation([(1, 1), (2, 2)], 7).place("gave", ["überreichen"]) == Place(1, True)
+
+
 def test_the_translation_up_to_the_word_continues_with_each_form():
-    found = translation().beginnings(Place(7, True), ["Freigabe", "Freigaben"], is_german=False)
+    found = translation().beginnings(Place(7, True), {"Freigabe": [], "Freigaben": []})
     before = "Ich habe meinem alten Chef gestern die"
     assert found == [f'{before} "Freigabe', f'{before} "Freigaben']
 
 
-def test_german_words_before_a_noun_may_change():
-    found = translation().beginnings(Place(4, True), ["Leiterin"], is_german=True)
-    assert "Ich habe meinem alten Leiterin" in found
-    assert "Ich habe meiner alten Leiterin" in found
+def test_german_words_before_a_noun_agree_with_it():
+    found = translation().beginnings(Place(4, True), {"Leiterin": ["fd", "fa"]})
+    assert found == ["Ich habe meiner alten Leiterin", "Ich habe meine alte Leiterin"]
 
 
 def test_a_noun_that_replaces_no_word_may_have_an_article():
-    found = translation().beginnings(Place(5, False), ["Vertrag"], is_german=True)
-    assert {"Ich habe meinem alten Chef Vertrag", "Ich habe meinem alten Chef den Vertrag"} <= set(
-        found
-    )
+    found = translation().beginnings(Place(5, False), {"Vertrag": ["ma"]})
+    before = "Ich habe meinem alten Chef"
+    assert found == [f"{before}{x} Vertrag" for x in ("", " den", " einen")]
+
+
+def test_a_verb_has_the_form_that_its_auxiliary_demands():
+    found = translation()
+    forms, separated = ["abgeben", "abgibt", "abgegeben"], ["gibt"]
+    before = TARGET.rpartition(" ")[0]
+    assert found.verb_beginnings(Place(8, True), "abgeben", forms, separated) == [
+        f"{before} abgegeben"
+    ]
+    first = found.verb_beginnings(Place(0, True), "abgeben", forms, separated)
+    assert first == ["Abgeben", "Abgibt", "Gibt"]  # a sentence begins with a capital
