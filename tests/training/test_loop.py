@@ -209,7 +209,7 @@ RESUMABLE = {
     "sampling": {"tokenizer": {"subword_regularization": 0.2}},
     "cosine": {"training": {"schedule": "cosine", "optimizer": "adamw", "weight_decay": 0.01}},
     "float16": {"training": {"precision": "float16"}},
-    "nadam": {"training": {"optimizer": "nadam", "batch_tokens": None, "batch_sentences": 7}},
+    "nadam": {"training": {"optimizer": "nadam", "batch_tokens": None, "batch_sentences": 25}},
 }
 
 
