@@ -4,21 +4,17 @@ It answers those requests of `datasets` and `huggingface_hub` that read a datase
 fill and read a model, from a folder with `datasets/USER/NAME` and `models/USER/NAME`.
 """
 
-import atexit
 import base64
 import hashlib
 import json
 import os
 import re
-import resource
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from threading import Thread
 
 FORBIDDEN = ".forbidden"  # ending of a file whose neighbour is refused
@@ -153,45 +149,6 @@ def pretend_hub(root: Path) -> Iterator[str]:
         server.server_close()
 
 
-_IMPORTER = """
-import json, os, resource, sys
-import torch
-from nmt import cli
-from nmt.export import importing, model_card
-from nmt.runs import hub
-from nmt.training import train
-assert "huggingface_hub" not in sys.modules  # it reads its address when it is imported
-for line in sys.stdin:
-    arguments, environment, folder, outputs, largest = json.loads(line)
-    child = os.fork()
-    if not child:
-        for number, path in enumerate(outputs, 1):
-            os.dup2(os.open(path, os.O_WRONLY), number)
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        os.environ.update(environment)
-        os.chdir(folder)
-        resource.setrlimit(resource.RLIMIT_FSIZE, largest)
-        sys.argv = ["nmt", *arguments]
-        cli.main()
-        sys.exit()
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-"""
-
-
-@cache
-def _importer() -> "subprocess.Popen[str]":
-    """Return a process that has imported PyTorch, and forks for each call of nmt."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", _IMPORTER],
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    atexit.register(process.communicate)
-    return process
-
-
 def nmt_with_hub(
     address: str, home: Path, *arguments: object, **environment: str
 ) -> subprocess.CompletedProcess[str]:
@@ -205,15 +162,12 @@ def nmt_with_hub(
         "HF_TOKEN": "hf_pretended",
         "HF_HUB_DISABLE_XET": "1",
         "XDG_CACHE_HOME": str(home),
-        **environment,
+        "PYTHONPATH": str(Path(__file__).parents[1]),
     }
-    command = ["nmt", *map(str, arguments)]
-    process = _importer()
-    assert process.stdin
-    assert process.stdout
-    with NamedTemporaryFile("r") as output, NamedTemporaryFile("r") as errors:
-        largest = resource.getrlimit(resource.RLIMIT_FSIZE)
-        call = command[1:], variables, str(Path.cwd()), [output.name, errors.name], largest
-        print(json.dumps(call), file=process.stdin, flush=True)
-        code = int(process.stdout.readline())
-        return subprocess.CompletedProcess(command, code, output.read(), errors.read())
+    return subprocess.run(
+        [sys.executable, "-m", "nmt", *map(str, arguments)],
+        env={**os.environ, **variables, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )

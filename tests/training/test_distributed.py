@@ -51,8 +51,6 @@ SHARDED: dict[str, object] = {
     "batch_tokens": None,
     "batch_sentences": 167,
 }
-# Otherwise, models that have hardly learned anything write as long texts as they may.
-SHORT: dict[str, object] = {"max_length_factor": 0.5, "max_length_extra": 5}
 # Configurations with their update limits; training stops at each limit and resumes to the next.
 JOBS: dict[str, tuple[dict[str, dict[str, object]], list[int]]] = {
     "accumulated": ({"model": {"dropout": 0}, "training": {**EXACT, "accumulate": 2}}, [20]),
@@ -175,7 +173,7 @@ def two(tmp_path_factory: pytest.TempPathFactory, toy_config: MakeConfig) -> Pat
     folder = tmp_path_factory.mktemp("two")
     steps = []
     for name, (sections, parts) in JOBS.items():
-        (folder / f"{name}.yaml").write_text(dump_config(toy_config(decoding=SHORT, **sections)))
+        (folder / f"{name}.yaml").write_text(dump_config(toy_config(**sections)))
         steps += [(free_port(), name, updates, bool(n)) for n, updates in enumerate(parts)]
     with start_two([sys.executable, "-c", WORKER, json.dumps(steps)], folder) as started:
         for rank, process in enumerate(started):
@@ -204,7 +202,7 @@ def test_after_20_updates_two_processes_have_the_same_weights_as_one(
     two, toy_config, name, monkeypatch, tmp_path
 ):
     monkeypatch.chdir(tmp_path)
-    train(toy_config(decoding=SHORT, **JOBS[name][0]), Path(name))
+    train(toy_config(**JOBS[name][0]), Path(name))
     one, both = checkpoint(Path(name)), checkpoint(two / name)
     for kind in ("model", "average"):
         torch.testing.assert_close(both[kind], one[kind], rtol=0, atol=1e-6)
