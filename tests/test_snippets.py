@@ -40,8 +40,12 @@ SMALL = [
     "training.max_updates=2",
     "training.validate_updates=2",
     "tokenizer.vocabulary_size=400",
+    # After two updates, a model's outputs are as long as they may be.
+    "decoding.max_length_extra=5",
+    "decoding.max_length_factor=0.1",
 ]
 TOY_SIZES = ["data.validation_size=20", "data.test_size=20"]
+TOY = ["data.source=tsv", "data.path=pairs.tsv", *TOY_SIZES]  # for the built-in sample
 RUN_ELSEWHERE = ("nmt serve", "torchrun", "srun")  # tests/serve, tests/training/test_distributed.py
 
 
@@ -76,10 +80,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory, toy_corpus: Path) -> Path:
     (folder / "mine.yaml").write_text(mine, encoding="utf-8")
     (folder / "captions.en").write_text("".join(s + "\n" for s, _ in pairs[:3]), encoding="utf-8")
     (folder / "captions.de").write_text("".join(t + "\n" for _, t in pairs[:3]), encoding="utf-8")
-    memory = (
-        "<tmx><body><tu><tuv lang='en'><seg>a</seg></tuv><tuv lang='de'><seg>b</seg></tuv></tu>"
-    )
-    (folder / "memory.tmx").write_text(f"{memory}</body></tmx>", encoding="utf-8")
+    sides = {"en": "Anna sings.", "de": "Anna singt."}  # which the runs have not held out
+    unit = "".join(f"<tuv lang='{side}'><seg>{text}</seg></tuv>" for side, text in sides.items())
+    memory = f"<tmx><body><tu>{unit}</tu></body></tmx>"
+    (folder / "memory.tmx").write_text(memory, encoding="utf-8")
     unit = "<trans-unit id='1'><source>Where is the station?</source></trans-unit>"
     file = f"<file source-language='en'><body>{unit}</body></file>"
     (folder / "site.xlf").write_text(f"<xliff version='1.2'>{file}</xliff>", encoding="utf-8")
@@ -107,15 +111,12 @@ def write_multi30k(folder: Path, pairs: list[tuple[str, ...]]) -> None:
 
 def made_small(command: str) -> str:
     """Add the overrides that make a prepare or train command quick and offline."""
-    if command.startswith("nmt plot attention"):
-        # After three updates, a model's outputs are too long for a picture.
-        return command + " --set decoding.max_length_extra=5 --set decoding.max_length_factor=0.1"
     if not re.match(r"nmt (prepare|train|plot lengths)", command):
         return command
     if "--resume" in command:
         overrides = ["training.max_updates=3"]
     elif "sample.yaml" in command:
-        overrides = list(SMALL)
+        overrides = [*SMALL, *TOY]
     elif "multi30k" in command:
         overrides = [*SMALL, "data.path=multi30k"]
     elif "mine.yaml" in command:
@@ -183,7 +184,12 @@ def parse(arguments: list[str]) -> None:
 def test_python_code_runs(page, folder, monkeypatch, capsys):
     monkeypatch.chdir(folder)
     for code in blocks(TEXTS[page], "python"):
-        exec(code.replace('load_config("sample.yaml")', f'load_config("sample.yaml", {SMALL})'), {})
+        exec(
+            code.replace(
+                'load_config("sample.yaml")', f'load_config("sample.yaml", {SMALL + TOY})'
+            ),
+            {},
+        )
         assert capsys.readouterr().out
 
 

@@ -135,8 +135,13 @@ CODE += "runpy.run_path('translate.py', run_name='__main__')"
     [
         ["data.lowercase=source", "data.placeholders=all"],
         ["data.lowercase=both", "data.restore_case=true", "tokenizer.whitespace_as_suffix=true"],
-        ["model.max_length=14", "decoding.split_sentences=false"],
-        ["decoding.beam_size=2", "decoding.length_penalty=2", "decoding.max_length_extra=2"],
+        pytest.param(
+            ["model.max_length=14", "decoding.split_sentences=false"], marks=pytest.mark.slow
+        ),
+        pytest.param(
+            ["decoding.beam_size=2", "decoding.length_penalty=2", "decoding.max_length_extra=2"],
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_the_exported_program_translates_like_nmt_without_importing_it(

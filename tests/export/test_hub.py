@@ -398,6 +398,7 @@ def test_a_marian_model_is_imported_once_and_used_like_a_run(marian, tmp_path):
     assert not names & {"tf_model.h5", "evil.py"}
 
 
+@pytest.mark.slow
 def test_an_imported_run_is_uploaded_with_the_card_of_the_original(marian, tmp_path):
     with pretend_hub(tmp_path / "hub") as address:
         shown = nmt_with_hub(address, tmp_path, "show", "hf:opus/en-de", "--json")
@@ -446,6 +447,7 @@ def test_repositories_without_a_usable_model_are_refused(marian, tmp_path):
     assert not [*(tmp_path / "nmt/imported").rglob("*.safetensors")]
 
 
+@pytest.mark.slow
 def test_a_download_that_was_cut_off_is_completed_or_refused(marian, tmp_path):
     command = ("translate", "--run", "hf:opus/en-de", PAIR[0])
     with pretend_hub(tmp_path / "hub") as address:

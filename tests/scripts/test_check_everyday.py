@@ -13,6 +13,7 @@ check_everyday = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(check_everyday)
 
 
+@pytest.mark.slow
 def test_the_corpus_has_no_faults() -> None:
     assert check_everyday.check(coverage=False) == []
 

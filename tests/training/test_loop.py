@@ -209,7 +209,7 @@ RESUMABLE = {
     "sampling": {"tokenizer": {"subword_regularization": 0.2}},
     "cosine": {"training": {"schedule": "cosine", "optimizer": "adamw", "weight_decay": 0.01}},
     "float16": {"training": {"precision": "float16"}},
-    "nadam": {"training": {"optimizer": "nadam", "batch_tokens": None, "batch_sentences": 7}},
+    "nadam": {"training": {"optimizer": "nadam", "batch_tokens": None, "batch_sentences": 25}},
 }
 
 
@@ -265,6 +265,7 @@ def test_prefetched_batches_on_a_gpu_equal_those_on_a_cpu(toy_config):
     assert updates("cuda", 2, 2) == updates("cpu", 2, 2) == whole[done:]
 
 
+@pytest.mark.slow
 def test_resuming_after_kill_9_is_exact(toy_config):
     config = toy_config(training={"epochs": 8, "checkpoint_updates": 5, "average_decay": 0.9})
     train(config, Path("whole"))
