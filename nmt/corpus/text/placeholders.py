@@ -9,14 +9,12 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import groupby
-from operator import itemgetter
 
-from nmt.corpus.text.abbreviations import DAYS, MONTHS, spell_out
+from nmt.corpus.text.abbreviations import spell_out
+from nmt.corpus.text.names import OFFICES, TITLES, WORD, NameRules, hisses, with_genitives
 from nmt.corpus.text.punctuation import with_usual_spaces
 from nmt.special_tokens import NUMBERS, PLACEHOLDERS
 
-WORD = re.compile(r"[^\W\d_]+")
 # Skips the endings of contractions and genitives ("Zora'll", "Zora's"), and what precedes "n't":
 # "mightn" is not a word. Matches start only where words do, since trying each letter of a long one
 # would take quadratic time.
@@ -24,41 +22,6 @@ _REPLACEABLE = re.compile(
     r"(?<![^\W\d_])(?!(?<=\w['’])(?i:s|t|re|ve|ll|d|m)\b)[^\W\d_]+(?![^\W\d_])"
     r"(?!(?<=[nN])['’][tT]\b)"
 )
-# Capitalized words in a row, which may be parts of one name: Jean-Luc O'Neill. `re` has no class of
-# capitals; what begins with another lower-case letter, such as ö, is sorted out later.
-_CAPITALIZED = r"[^\W\d_a-z][^\W\d_]*(?![^\W\d_])(?!(?<=[nN])['’][tT]\b)"
-_JOINED = (
-    rf"{_CAPITALIZED}(?:(?:['’](?!(?i:s|t|re|ve|ll|d|m)\b)|-(?:[a-z]{{1,4}}-)?| & ){_CAPITALIZED})*"
-)
-_INITIAL = r"[^\W\d_a-zI]\.(?= [^\W\d_a-z])"
-_PARTICLES = (
-    *("van", "von", "de", "der", "den", "del", "della", "di", "da", "dos", "du", "la", "le"),
-    *("al", "el", "bin", "bint", "ibn", "ten", "ter", "y", "zu"),
-)
-_COMMON_WORDS = frozenset(("van", "den", "bin", "ten", "y", "Den", "Bin", "Ten"))  # of English
-_PARTICLE = "|".join(f"[{p[0]}{p[0].upper()}]{p[1:]}" for p in _PARTICLES)
-_ATTACHED = re.compile(  # al-Rahman, Saint-Denis, d'Alene
-    rf"(?:(?:{_PARTICLE}|Sainte?)-|[dl]['’])(?=[^\W\d_a-z])"
-)
-_NAME = rf"(?:{_INITIAL}|[JS]r\.|(?:{_ATTACHED.pattern})?{_JOINED})"
-_WITH_PARTICLES = rf"((?:(?:{_PARTICLE}) ){{0,2}})({_NAME})"
-_IN_A_ROW = re.compile(rf"(?<![^\W\d_])(?<![^\W\d_]['’-])(?! )(?: ?{_WITH_PARTICLES})+")
-_LONGEST_PARTICLE = 2  # of a name, such as O'
-# What is joined with these is no name, such as Post-War.
-_PREFIXES = frozenset(
-    (
-        *("all", "anti", "co", "ex", "half", "inter", "mid", "multi", "non", "post", "pre", "pro"),
-        *("re", "self", "semi", "sub", "well"),
-    )
-)
-# Before names such as Brown
-_TITLES = ("Mr. ", "Mrs. ", "Ms. ", "Mr ", "Mrs ", "Ms ", "Dr. ", "Dr ", "Prof. ")
-_OFFICES = frozenset(("president", "chairman", "speaker", "secretary", "minister", "mayor"))
-# Though in capitals
-_NO_SURNAMES = frozenset((*DAYS, *MONTHS, "English", "German", "French", "Christmas", "Easter"))
-_HISSING = tuple("sßxz")  # ends of names that take no s in the German genitive
-_APOSTROPHE_ALONE = re.compile(rf"(?:\b[Tt]he )?([{PLACEHOLDERS}])['’](?= [^\W\d_])")
-_OPENING_QUOTE = re.compile(rf"(?<![\w{PLACEHOLDERS}])['’](?=\S)")
 _PLACEHOLDER = re.compile(rf"([{PLACEHOLDERS}{NUMBERS}])([sS](?![^\W\d_]))?")
 _SEPARATE = re.compile(
     rf"(?<![^\W\d_])[{PLACEHOLDERS}](?=s?(?![^\W\d_]|[{PLACEHOLDERS}]))|[{NUMBERS}]"
@@ -410,6 +373,10 @@ class PlaceholderRules:
     def _written(self) -> dict[str, str]:
         return {name.lower(): name for name in self.names}
 
+    @cached_property
+    def _names(self) -> NameRules:
+        return NameRules(self._is_known, self.target_words, self.languages[0])
+
     def insert(self, text: str) -> PlaceholderText:
         """Replace addresses, codes, numbers and unknown words with placeholders."""
         replaced = replace_codes(text)
@@ -424,18 +391,21 @@ class PlaceholderRules:
             lambda number: learned_numbers or not self._reads(number),
         )
 
+        def hide(name: str) -> str:
+            return replaced.placeholder(name, name, PLACEHOLDERS)
+
         def replacement(match: re.Match[str]) -> str:
             word, before = match.group(), match.string[max(0, match.start() - 6) : match.start()]
-            follows_title = before.endswith(_TITLES) and word.istitle()
-            if follows_title and word.lower() not in _OFFICES:
-                return replaced.placeholder(word, word, PLACEHOLDERS)
+            follows_title = before.endswith(TITLES) and word.istitle()
+            if follows_title and word.lower() not in OFFICES:
+                return hide(word)
             if self._is_known(word.lower()) or (self.only_names and not word[0].isupper()):
                 return word
             return replaced.placeholder(word, self._in_target(word), PLACEHOLDERS)
 
-        replaced.text = self._with_whole_names(replaced)
+        replaced.text = self._names.hide_whole_names(replaced.text, hide)
         replaced.text = _REPLACEABLE.sub(replacement, replaced.text)
-        replaced.text = _with_genitives(replaced)
+        replaced.text = with_genitives(replaced.text, replaced.words)
         if self.knows:
             replaced.text = self._without_unknown_symbols(replaced)
         return replaced
@@ -444,62 +414,6 @@ class PlaceholderRules:
         """Return a name as the target writes it, in capitals if it is typed so."""
         name = self._written.get(word.lower(), word)
         return name.upper() if word.isupper() and len(word) > 1 else name
-
-    def _with_whole_names(self, replaced: PlaceholderText) -> str:
-        """Replace names of several words with one placeholder each, or the model may divide them.
-
-        These are unknown words in a row, and words joined by hyphens or apostrophes.
-        """
-
-        def replacement(row: re.Match[str]) -> str:
-            words: list[tuple[bool, str]] = []
-            for before, word in re.findall(_WITH_PARTICLES, row[0]):
-                follows_name = bool(words) and words[-1][0]  # as in Zoe van Dyck
-                particles = before.split()
-                is_name = self._is_name(word) or (
-                    follows_name and not particles and not is_headline and _is_surname(word)
-                )
-                belong = is_name and (follows_name or self._begin_names(particles))
-                if belong and not follows_name and row.start() > 1 and words:  # Yusuf ibn Tariq
-                    words[-1] = (words[-1][1].lower() in self.target_words, words[-1][1])
-                words += [(belong or self._is_name(particle), particle) for particle in particles]
-                words.append((is_name, word))
-            pieces = []
-            for is_name, group in groupby(words, itemgetter(0)):
-                name = " ".join(word for _, word in group)
-                several = is_name and not WORD.fullmatch(name)
-                pieces.append(replaced.placeholder(name, name, PLACEHOLDERS) if several else name)
-            return " ".join(pieces)
-
-        is_headline = _is_headline(replaced.text)
-        return _IN_A_ROW.sub(replacement, replaced.text)
-
-    def _begin_names(self, particles: Sequence[str]) -> bool:
-        """Return whether particles belong to the name that follows; in German, von may be from."""
-        return self.languages[0] == "en" and not _COMMON_WORDS.issuperset(particles)
-
-    def _is_name(self, joined: str) -> bool:
-        """Return whether the model would not translate any part of a capitalized word."""
-        if attached := _ATTACHED.match(joined):
-            joined = joined[attached.end() :]
-        parts = WORD.findall(joined)
-        between = [part for part in parts[1:-1] if part.islower()]  # Stratford-upon-Avon
-        parts = [part for part in parts if part not in between]
-        if not all(part[0].isupper() for part in parts):
-            return False
-        unknown = {part for part in parts if not self._is_known(part.lower())}
-        if len(parts) == 1:
-            return bool(unknown) or joined.endswith(".")
-        if parts[0].lower() in _PREFIXES and joined[len(parts[0])] == "-":
-            return False
-        if between:
-            return len(unknown) == len(set(parts))
-        return all(
-            part in unknown
-            or (len(part) > _LONGEST_PARTICLE and part.lower() in self.target_words)
-            or (len(part) <= _LONGEST_PARTICLE and f"{part}-" not in joined and bool(unknown))
-            for part in parts
-        )
 
     def _reads(self, number: str) -> bool:
         """Return whether a model that was trained without `NUMBERS` may translate a number.
@@ -527,33 +441,6 @@ class PlaceholderRules:
         return runs.sub(
             lambda run: replaced.placeholder(run[0], run[0], PLACEHOLDERS), replaced.text
         )
-
-
-def _is_surname(word: str) -> bool:
-    """Return whether a word after a name may be a surname, such as Brown, by its capital."""
-    return word.istitle() and len(word) > 2 and word not in _NO_SURNAMES
-
-
-def _is_headline(text: str) -> bool:
-    """Return whether at least half of the words, and more than three, have a capital."""
-    words = re.findall(r"(?<![^\W\d_])[^\W\d_]+", text)
-    titles = sum(map(str.istitle, words))
-    return titles > 3 and 2 * titles >= len(words)
-
-
-def _with_genitives(replaced: PlaceholderText) -> str:
-    """Return the text with the genitive's s after names that have only its apostrophe.
-
-    James' car becomes James's car; the Smiths' house, which is a family's, Smiths's house.
-    """
-
-    def replacement(match: re.Match[str]) -> str:
-        ends = replaced.words[match[1]][-1:].lower() in _HISSING
-        return f"{match[1]}'s" if ends else match[0]
-
-    if _OPENING_QUOTE.search(replaced.text):
-        return replaced.text
-    return _APOSTROPHE_ALONE.sub(replacement, replaced.text)
 
 
 def replace_codes(text: str, among: Sequence[str] = PLACEHOLDERS) -> PlaceholderText:
@@ -617,7 +504,7 @@ def fill_placeholders(text: str, words: Mapping[str, str]) -> str:
 
     def replacement(match: re.Match[str]) -> str:
         word = words.get(match[1], "")
-        if match[2] and WORD.fullmatch(word[-2:]) and word[-1].lower() in _HISSING:
+        if match[2] and WORD.fullmatch(word[-2:]) and hisses(word):
             return word + "'"
         return word + (match[2] or "")
 
