@@ -72,6 +72,12 @@ TEMPLATE_FIELD = (
     + "".join(rf"|(?<![\w&%#@$~]){mark}[A-Za-z]\w{{0,40}}?{mark}(?!\w)" for mark in _FIELD_MARKS)
     + r"|<<[\w.-]{1,40}>>|\*\|[^|\n]{1,60}\|\*|\[%[^\[\]\n]{0,200}%\]"
 )
+_BEFORE_NUMERAL = "|".join(
+    rf"(?<=\b{word} )" for word in ("Act", "Chapter", "Episode", "Part", "Volume", "War")
+)
+_STREETS = "Street|Road|Avenue|Lane|Drive|Square|Boulevard"
+_HOUSE_NUMBER = r"(?<!\w)\d{1,4}[A-Za-z]? "  # 221B Baker Street
+_OF_STREET = r"(?:(?:[A-Z][\w'’-]+|\d{1,3}(?:st|nd|rd|th)) ){1,2}"  # Baker, 5th
 _IN_CODE = r"\w.:/+^×-"
 _NAMELIKE = re.compile(
     "|".join(
@@ -108,8 +114,9 @@ _NAMELIKE = re.compile(
             r"(?<!\w)(?:[A-Z]{2} (?=0\d\d)|ISBN:? )\d(?:[\d-]*[\dX])?(?!\w)",  # BA 0295
             r"(?:(?<=\b[Ff]light )[A-Z][A-Z\d]|(?<!\w)(?:ICE|IC|EC|RE|RB)) \d{1,4}(?!\w)",
             r"(?<![\w-])(?:X{1,3}(?:IX|IV|V?I{0,3})|IX|IV|VI{1,3}|II{1,2})(?![\w-])",  # Henry VIII
-            r"(?:(?<=[a-z,] )|(?<!\w)\d{1,4}[A-Z]? )(?:[A-Z][\w'’-]+ ){1,2}"  # 221B Baker Street
-            r"(?:Street|Road|Avenue|Lane|Drive|Square|Boulevard)(?!\w)",
+            rf"(?:{_BEFORE_NUMERAL})[IVX](?![\w'’-])",  # World War I
+            rf"(?:(?<=[a-z,] )|{_HOUSE_NUMBER}){_OF_STREET}(?:{_STREETS})(?!\w)",
+            rf"{_HOUSE_NUMBER}{_OF_STREET}(?:St|Rd|Ave|Ln|Blvd)(?!\w)",
             # A run with a digit, and later another after a letter, ^ or ::, such as 1Z99 or 10^6,
             # but no measures, such as 5m2 or 2x5kg
             rf"(?<![{_IN_CODE}])(?!(?!0x)[\d.]+(?:x\d|[kcm]?m[23]\b))#?[A-Za-z]*\d[{_IN_CODE}]*"
@@ -130,7 +137,10 @@ _NAMELIKE = re.compile(
     )
 )
 # Every match of _NAMELIKE contains a match of this one, which is faster to search for.
-_UNLIKE_WORDS = re.compile(r"[^A-Za-zÀ-ſ ,?!'\".:;-]|[.:;][^ \"]|-[A-Z-]")
+_UNLIKE_WORDS = re.compile(
+    r"[^A-Za-zÀ-ſ ,?!'\".:;-]|[.:;][^ \"]|-[A-Z-]"
+    rf"|[IVX]{{2}}|\b[VX]\b|(?:{_BEFORE_NUMERAL})I| (?:{_STREETS})\b"
+)
 _NUMBER = re.compile(
     r"(?<![\w.,:/])(?:(?<![^\s(])[-−±~≈#])?"
     rf"(?P<currency>(?:(?:US|A|C)?\$|[{_SIGNS}]|(?:{_CURRENCIES})\b)\s?)?(?P<figures>"
