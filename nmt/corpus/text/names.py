@@ -43,9 +43,18 @@ _PREFIXES = frozenset(
 )
 # Before names such as Brown
 TITLES = ("Mr. ", "Mrs. ", "Ms. ", "Mr ", "Mrs ", "Ms ", "Dr. ", "Dr ", "Prof. ")
-OFFICES = frozenset(("president", "chairman", "speaker", "secretary", "minister", "mayor"))
+_LONGEST_TITLE = max(map(len, TITLES))
+_OFFICES = frozenset(("president", "chairman", "speaker", "secretary", "minister", "mayor"))
 # Though in capitals
 _NO_SURNAMES = frozenset((*DAYS, *MONTHS, "English", "German", "French", "Christmas", "Easter"))
+# Headlines have capitals in words of so many letters, these aside.
+_FEWEST_CAPITALIZED = 4
+_PREPOSITIONS = frozenset(
+    (
+        *("about", "after", "against", "before", "between", "during", "from", "into", "like"),
+        *("over", "than", "that", "through", "under", "upon", "when", "with", "within", "without"),
+    )
+)
 _HISSING = tuple("sßxz")  # ends of names that take no s in the German genitive
 _APOSTROPHE_ALONE = re.compile(rf"(?:\b[Tt]he )?([{PLACEHOLDERS}])['’](?= [^\W\d_])")
 _OPENING_QUOTE = re.compile(rf"(?<![\w{PLACEHOLDERS}])['’](?=\S)")
@@ -70,17 +79,23 @@ class NameRules:
 
         def replacement(row: re.Match[str]) -> str:
             words: list[tuple[bool, str]] = []
+            preceding = text[max(0, row.start() - _LONGEST_TITLE) : row.start()]
             for before, word in re.findall(_WITH_PARTICLES, row[0]):
                 follows_name = bool(words) and words[-1][0]  # as in Zoe van Dyck
+                follows_title = preceding.endswith(TITLES)
                 particles = before.split()
-                is_name = self._is_name(word) or (
-                    follows_name and not particles and not is_headline and _is_surname(word)
+                is_name = (
+                    self._is_name(word)
+                    or (follows_title and is_after_title(word))
+                    or (follows_name and not particles and not is_headline and _is_surname(word))
                 )
-                belong = is_name and (follows_name or self._begin_names(particles))
+                begin = follows_name or follows_title or self._begin_names(particles)
+                belong = is_name and begin
                 if belong and not follows_name and row.start() > 1 and words:  # Yusuf ibn Tariq
                     words[-1] = (words[-1][1].lower() in self.target_words, words[-1][1])
                 words += [(belong or self._is_name(particle), particle) for particle in particles]
                 words.append((is_name, word))
+                preceding = f"{word} "
             pieces = []
             for is_name, group in groupby(words, itemgetter(0)):
                 name = " ".join(word for _, word in group)
@@ -119,16 +134,29 @@ class NameRules:
         )
 
 
+def is_after_title(word: str) -> bool:
+    """Return whether a word after a title, such as Mr, is a name, by its capital."""
+    return word.istitle() and word.lower() not in _OFFICES
+
+
 def _is_surname(word: str) -> bool:
     """Return whether a word after a name may be a surname, such as Brown, by its capital."""
     return word.istitle() and len(word) > 2 and word not in _NO_SURNAMES
 
 
 def _is_headline(text: str) -> bool:
-    """Return whether at least half of the words, and more than three, have a capital."""
+    """Return whether a text is in title case: at least half of the words, and more than three.
+
+    The others are short, such as articles, or prepositions.
+    """
     words = re.findall(r"(?<![^\W\d_])[^\W\d_]+", text)
     titles = sum(map(str.istitle, words))
-    return titles > 3 and 2 * titles >= len(words)
+    others = (word for word in words if word.islower())
+    return (
+        titles > 3
+        and 2 * titles >= len(words)
+        and all(len(word) < _FEWEST_CAPITALIZED or word in _PREPOSITIONS for word in others)
+    )
 
 
 def hisses(name: str) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from nmt.corpus.text.abbreviations import spell_out
-from nmt.corpus.text.names import OFFICES, TITLES, WORD, NameRules, hisses, with_genitives
+from nmt.corpus.text.names import TITLES, WORD, NameRules, hisses, is_after_title, with_genitives
 from nmt.corpus.text.punctuation import with_usual_spaces
 from nmt.special_tokens import NUMBERS, PLACEHOLDERS
 
@@ -406,8 +406,7 @@ class PlaceholderRules:
 
         def replacement(match: re.Match[str]) -> str:
             word, before = match.group(), match.string[max(0, match.start() - 6) : match.start()]
-            follows_title = before.endswith(TITLES) and word.istitle()
-            if follows_title and word.lower() not in OFFICES:
+            if before.endswith(TITLES) and is_after_title(word):
                 return hide(word)
             if self._is_known(word.lower()) or (self.only_names and not word[0].isupper()):
                 return word

@@ -117,6 +117,9 @@ def test_only_names_may_be_hidden() -> None:
         ("Mr. Brown's car", f"Mr. {A}'s car", ["Brown"]),
         ("Mr. President sees Ms Brown", f"Mr. President sees Ms {A}", ["Brown"]),
         ("MR. BROWN", "MR. BROWN", []),
+        ("Mr. van Brown, Ms van der Post", f"Mr. {A}, Ms {B}", ["van Brown", "van der Post"]),
+        ("Mr. Post Brown sees", f"Mr. {A} sees", ["Post Brown"]),
+        ("Mr President van Brown", "Mr President van Brown", []),
         # Joined words
         ("Post-War and post-war", "Post-War and post-war", []),
         ("Stratford-upon-Avon", A, ["Stratford-upon-Avon"]),
@@ -359,6 +362,8 @@ def test_rare_names_are_written_as_in_training() -> None:
         ("Zoe Brown", "Zoe Brown"),
         ("met Zoe Monday", "Zoe"),
         ("Zoe Likes Brown Bread and Red Butter", "Zoe"),
+        ("Zoe Butter likes Ida Red", "Zoe Butter"),
+        ("Zoe Butter Jr. likes Red Brown Bread", "Zoe Butter Jr."),
         ("met Zoe today", "Zoe"),
     ],
 )
