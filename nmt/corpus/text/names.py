@@ -58,6 +58,19 @@ _PREPOSITIONS = frozenset(
 _HISSING = tuple("sßxz")  # ends of names that take no s in the German genitive
 _APOSTROPHE_ALONE = re.compile(rf"(?:\b[Tt]he )?([{PLACEHOLDERS}])['’](?= [^\W\d_])")
 _OPENING_QUOTE = re.compile(rf"(?<![\w{PLACEHOLDERS}])['’](?=\S)")
+# The full names of what is an ordinary word in small letters, alone and before a noun
+_FULL_NAMES = {
+    **dict.fromkeys(("US", "USA"), ("USA", "American")),
+    **{"UK": ("United Kingdom", "British"), "UN": ("United Nations", "United Nations")},
+}
+_KEPT = ("IT", "WHO", "AIDS", "PIN", "RAM", "SIM")
+_ABBREVIATION = re.compile(rf"(?<![\w'’/&-])(?:{'|'.join((*_FULL_NAMES, *_KEPT))})(?![\w’/&-]|'\w)")
+_BEFORE_NOUN = re.compile(  # rather than before a verb or anything else
+    r" (?!(?:also|and|are|as|at|because|but|by|can|could|did|do|does|for|from|had|has|have|if|in|"
+    r"is|may|might|must|nor|not|of|on|or|should|since|so|than|that|the|to|under|until|vs|was|were|"
+    r"when|where|which|while|who|will|with|would|[a-z]+ed)\b)[A-Za-z]{3}"
+)
+_SHOUTED = re.compile(r"\b(?:[A-Z]{4,}|NOT|YOU|ALL|HIM|HER|ARE|THE|AND)\b")
 
 
 @dataclass(frozen=True)
@@ -70,6 +83,28 @@ class NameRules:
     """Lower-cased words of the target text; those of both languages are mostly names."""
     language: str
     """The code of the text's language."""
+
+    def with_abbreviations(self, text: str, hide: Callable[[str], str]) -> str:
+        """Return an English text in which US, IT and others are read as names.
+
+        A model reads small letters, in which they are us and it. They stay where other known words
+        are in capitals: emphasis.
+        """
+        if self.language != "en" or text.isupper() or not _ABBREVIATION.search(text):
+            return text
+        if any(
+            self.is_known(word.lower()) and not _ABBREVIATION.fullmatch(word)
+            for word in _SHOUTED.findall(text)
+        ):
+            return text
+
+        def replacement(match: re.Match[str]) -> str:
+            names = _FULL_NAMES.get(match[0])
+            name = names[bool(_BEFORE_NOUN.match(text, match.end()))] if names else ""
+            words = name.lower().split()
+            return name if words and all(map(self.is_known, words)) else hide(match[0])
+
+        return _ABBREVIATION.sub(replacement, text)
 
     def hide_whole_names(self, text: str, hide: Callable[[str], str]) -> str:
         """Replace names of several words with what `hide` returns, or a model may divide them.

@@ -412,6 +412,7 @@ class PlaceholderRules:
                 return word
             return replaced.placeholder(word, self._in_target(word), PLACEHOLDERS)
 
+        replaced.text = self._names.with_abbreviations(replaced.text, hide)
         replaced.text = self._names.hide_whole_names(replaced.text, hide)
         replaced.text = _REPLACEABLE.sub(replacement, replaced.text)
         replaced.text = with_genitives(replaced.text, replaced.words)

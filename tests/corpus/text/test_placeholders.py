@@ -198,6 +198,29 @@ def test_names_of_many_forms_are_hidden_as_a_whole(text: str, shown: str, words:
 
 
 @pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("The US is big.", "The USA is big."),
+        ("US law", "American law"),
+        ("the US president", "the American president"),
+        ("We asked the US and the UK.", "We asked the USA and the United Kingdom."),
+        ("works for the UN", f"works for the {A}"),  # nations is unknown
+        ("She works in IT.", f"She works in {A}."),
+        ("The WHO asked us.", f"The {A} asked us."),
+        ("WE ASKED THE US.", "WE ASKED THE US."),
+        ("ASKED about US", "ASKED about US"),
+        ("He asked it", "He asked it"),
+    ],
+)
+def test_abbreviations_in_capitals_that_are_words_in_small_letters(text: str, shown: str) -> None:
+    known = words_of(
+        "the us usa is big american law president we asked and united kingdom uk un works for she "
+        "in it who he about"
+    )
+    assert rules(*known).insert(text).text == shown
+
+
+@pytest.mark.parametrize(
     ("translation", "word", "written"),
     [
         (f"{A}s Buch", "Miriam", "Miriams Buch"),
