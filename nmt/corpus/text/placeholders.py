@@ -11,7 +11,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from nmt.corpus.text.abbreviations import spell_out
-from nmt.corpus.text.names import TITLES, WORD, NameRules, hisses, is_after_title, with_genitives
+from nmt.corpus.text.names import (
+    PRODUCT,
+    SOFTWARE,
+    TITLES,
+    WORD,
+    NameRules,
+    hisses,
+    is_after_title,
+    with_genitives,
+)
 from nmt.corpus.text.punctuation import with_usual_spaces
 from nmt.special_tokens import NUMBERS, PLACEHOLDERS
 
@@ -117,6 +126,7 @@ _NAMELIKE = re.compile(
             rf"(?:{_BEFORE_NUMERAL})[IVX](?![\w'’-])",  # World War I
             rf"(?:(?<=[a-z,] )|{_HOUSE_NUMBER}){_OF_STREET}(?:{_STREETS})(?!\w)",
             rf"{_HOUSE_NUMBER}{_OF_STREET}(?:St|Rd|Ave|Ln|Blvd)(?!\w)",
+            PRODUCT,
             # A run with a digit, and later another after a letter, ^ or ::, such as 1Z99 or 10^6,
             # but no measures, such as 5m2 or 2x5kg
             rf"(?<![{_IN_CODE}])(?!(?!0x)[\d.]+(?:x\d|[kcm]?m[23]\b))#?[A-Za-z]*\d[{_IN_CODE}]*"
@@ -124,7 +134,7 @@ _NAMELIKE = re.compile(
             rf"(?:(?:(?!-[a-z]{{3,}}(?![\w-]))[{_IN_CODE}])*\w)?",
             # A code, but not the "-related" of COVID-19-related
             r"(?<![\w-])(?!(?<=\d )[kcm]?m[23]\b)[A-Za-z]{1,6}\d"
-            r"(?:\w|-(?![a-z]{3}))*(?:\.\d+)*(?<!-)",
+            r"(?:\w|-(?![a-z]{3}))*(?:\.\d+)*(?<!-)(?:\+(?![\w+]))?",
             r"(?<![\w-])[A-Z][A-Za-z]*-\d(?:\w|-(?![a-z]{3}))*(?<!-)",
             rf"(?<![\w.,:$€£¥-])\d+(?!(?:[AP]M|{UNITS})\b)"  # 3D, 5k
             r"(?:[A-Z]{1,2}\d*|[a-fkpx])(?!\w|\.\s?m\b)",
@@ -139,7 +149,7 @@ _NAMELIKE = re.compile(
 # Every match of _NAMELIKE contains a match of this one, which is faster to search for.
 _UNLIKE_WORDS = re.compile(
     r"[^A-Za-zÀ-ſ ,?!'\".:;-]|[.:;][^ \"]|-[A-Z-]"
-    rf"|[IVX]{{2}}|\b[VX]\b|(?:{_BEFORE_NUMERAL})I| (?:{_STREETS})\b"
+    rf"|[a-z][A-Z]|[IVX]{{2}}|\b[VX]\b|(?:{_BEFORE_NUMERAL})I| (?:{_STREETS})\b"
 )
 _NUMBER = re.compile(
     r"(?<![\w.,:/])(?:(?<![^\s(])[-−±~≈#])?"
@@ -180,8 +190,8 @@ _TIME = re.compile(r"(\d{1,2})(?:[:.](\d\d))?")
 _UNTIL = re.compile("([-–—]| ?[x×] ?)")
 # Before numbers that are no decimals: Python, iOS, Article
 _VERSION = re.compile(
-    r"(?:\w[^\w]*\s[A-Z]\w*|\b[a-z]+[A-Z]\w*|\b(?:Windows|Android|Python|Java|PHP|Ubuntu|Linux|USB|"
-    r"HDMI|Bluetooth)|\b(?i:(?:version|release|chapter|section|figure|article|paragraph|clause|"
+    r"(?:\w[^\w]*\s[A-Z]\w*|\b[a-z]+[A-Z]\w*|\b(?:"
+    rf"{SOFTWARE})|\b(?i:(?:version|release|chapter|section|figure|article|paragraph|clause|"
     r"page)s?|nos?\.|v))\s*$"
 )
 # The 70s and 80s, her early 30s, '90s
@@ -393,6 +403,11 @@ class PlaceholderRules:
         if self.languages[0] in ("en", "de"):
             replaced.text = with_usual_spaces(replaced.text)
         replaced.text = spell_out(replaced.text, self.languages[0], self._is_known)
+
+        def hide(name: str) -> str:
+            return replaced.placeholder(name, name, PLACEHOLDERS)
+
+        replaced.text = self._names.hide_versions(replaced.text, hide)
         learned_numbers = self.knows is not None and self.knows(NUMBERS[0])
         replaced = replace_numbers(
             replaced,
@@ -400,9 +415,6 @@ class PlaceholderRules:
             NUMBERS if learned_numbers else PLACEHOLDERS,
             lambda number: learned_numbers or not self._reads(number),
         )
-
-        def hide(name: str) -> str:
-            return replaced.placeholder(name, name, PLACEHOLDERS)
 
         def replacement(match: re.Match[str]) -> str:
             word, before = match.group(), match.string[max(0, match.start() - 6) : match.start()]
