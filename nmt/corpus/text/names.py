@@ -57,6 +57,7 @@ _PREPOSITIONS = frozenset(
 )
 _HISSING = tuple("sßxz")  # ends of names that take no s in the German genitive
 _APOSTROPHE_ALONE = re.compile(rf"(?:\b[Tt]he )?([{PLACEHOLDERS}])['’](?= [^\W\d_])")
+_GERMAN_GENITIVE = re.compile(rf"([{PLACEHOLDERS}])['’]s?(?= \(?[^\W\d_])")
 _OPENING_QUOTE = re.compile(rf"(?<![\w{PLACEHOLDERS}])['’](?=\S)")
 _NO_NOUNS = (
     "also|and|are|as|at|because|but|by|can|could|did|do|does|for|from|had|has|have|if|in|is|may|"
@@ -257,3 +258,13 @@ def with_genitives(text: str, words: Mapping[str, str]) -> str:
     if _OPENING_QUOTE.search(text):
         return text
     return _APOSTROPHE_ALONE.sub(replacement, text)
+
+
+def with_german_genitives(translation: str) -> str:
+    """Return a German translation with s in place of an apostrophe, or 's, before a word.
+
+    Models see both forms in training, since names such as James have an apostrophe only.
+    """
+    if _OPENING_QUOTE.search(translation):
+        return translation
+    return _GERMAN_GENITIVE.sub(r"\1s", translation)

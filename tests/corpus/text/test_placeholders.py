@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from nmt.corpus.text.names import with_german_genitives
 from nmt.corpus.text.placeholders import (
     _FIGURE,
     _NAMELIKE,
@@ -235,13 +236,17 @@ def test_abbreviations_in_capitals_that_are_words_in_small_letters(text: str, sh
         (f"{A}s Buch", "Zoe van Max", "Zoe van Max' Buch"),
         (f"{A}S BUCH", "FELIX", "FELIX' BUCH"),
         (f"{A}sturm", "James", "Jamessturm"),
+        *((f"{A}{end} Buch", "Jean-Luc", "Jean-Lucs Buch") for end in ("'", "'s", "’")),
+        *((f"{A}{end} Buch", "James", "James' Buch") for end in ("'", "'s")),
+        (f"bei {A}'s.", "McDonald", "bei McDonald's."),
+        (f"Er sagt '{A}' sehr.", "Anna", "Er sagt 'Anna' sehr."),
         (f"the {NUMBERS[0]}s", "1990", "the 1990s"),
         (f"{A}s", "", "s"),
     ],
 )
 def test_the_german_genitive_of_a_name(translation: str, word: str, written: str) -> None:
     marks = {A: word, NUMBERS[0]: word}
-    assert fill_placeholders(translation, marks) == written
+    assert fill_placeholders(with_german_genitives(translation), marks) == written
 
 
 @pytest.mark.parametrize(
