@@ -77,7 +77,7 @@ PRODUCT = (  # iPad Pro, iPhone 15 Pro, Windows 11
     rf"(?<![\w.@#-])(?:{_INNER_CAPITAL}{_EDITION}+{_VERSION}?"
     rf"|(?:{_INNER_CAPITAL}|{SOFTWARE}|{_OFFICE}){_VERSION}{_EDITION}*)(?![\w-])"
 )
-_WITH_EDITION = rf"{_VERSION}?{_EDITION}+"
+_WITH_EDITION = rf"{_VERSION}{_EDITION}+"
 _WITH_DOTS = rf"(?=( \d+(?:\.\d+)+)){_VERSION}(?! (?!(?:{_NO_NOUNS})\b)[a-z])"
 _VERSION_OF = re.compile(rf"(?<![\w.-])([A-Z]\w+)(?:{_WITH_EDITION}|{_WITH_DOTS})")
 # What has numbers of parts
@@ -95,7 +95,8 @@ _FULL_NAMES = {
 _KEPT = ("IT", "WHO", "AIDS", "PIN", "RAM", "SIM")
 _ABBREVIATION = re.compile(rf"(?<![\w'’/&-])(?:{'|'.join((*_FULL_NAMES, *_KEPT))})(?![\w’/&-]|'\w)")
 # Rather than before a verb or anything else
-_BEFORE_NOUN = re.compile(rf" (?!(?:{_NO_NOUNS}|[a-z]+ed)\b)[A-Za-z]{{3}}")
+_BEFORE_NOUN = re.compile(rf" (?!(?:{_NO_NOUNS}|[a-z]+(?:ed|ly))\b)[A-Za-z]{{3}}")
+_ARTICLE = re.compile(r"\b([Aa])(?= American\b)")
 _SHOUTED = re.compile(r"\b(?:[A-Z]{4,}|NOT|YOU|ALL|HIM|HER|ARE|THE|AND)\b")
 
 
@@ -130,7 +131,7 @@ class NameRules:
             words = name.lower().split()
             return name if words and all(map(self.is_known, words)) else hide(match[0])
 
-        return _ABBREVIATION.sub(replacement, text)
+        return _ARTICLE.sub(r"\1n", _ABBREVIATION.sub(replacement, text))
 
     def hide_versions(self, text: str, hide: Callable[[str], str]) -> str:
         """Replace a name and its version with what `hide` returns, or a model may divide them.
