@@ -59,45 +59,6 @@ _HISSING = tuple("sßxz")  # ends of names that take no s in the German genitive
 _APOSTROPHE_ALONE = re.compile(rf"(?:\b[Tt]he )?([{PLACEHOLDERS}])['’](?= [^\W\d_])")
 _GERMAN_GENITIVE = re.compile(rf"([{PLACEHOLDERS}])['’]s?(?= \(?[^\W\d_])")
 _OPENING_QUOTE = re.compile(rf"(?<![\w{PLACEHOLDERS}])['’](?=\S)")
-_NO_NOUNS = (
-    "also|and|are|as|at|because|but|by|can|could|did|do|does|for|from|had|has|have|if|in|is|may|"
-    "might|must|nor|not|of|on|or|should|since|so|than|that|the|to|under|until|vs|was|were|when|"
-    "where|which|while|who|will|with|would"
-)
-_INNER_CAPITAL = "(?!Mc)[A-Z]?[a-z]+[A-Z][A-Za-z]*"  # iPhone
-SOFTWARE = "Windows|Android|Python|Java|PHP|Ubuntu|Debian|Linux|USB|HDMI|Bluetooth|Galaxy|Pixel"
-_OFFICE = r"(?:Word|Excel|Outlook|Office)(?= (?:365|(?:19|20)\d\d)\b)"
-_EDITION = r"(?: (?:Pro|Max|Plus|Mini|Air|Ultra|SE|LTS|PRO|MAX|PLUS)(?!\w))"
-_COUNTED = r"times|years?|months?|weeks?|days?|hours?|minutes?|people|percent|million|[ap]\.?m"
-_VERSION = (  # 11, 3.12, S24+, 16e
-    r"(?: [A-Z]?\d+(?:\.\d+)*(?:[a-z]|\+)?"
-    rf"(?![\w%€°/+-]|[.,:]\d| (?:[%€]|(?:{_COUNTED})\b)))"
-)
-PRODUCT = (  # iPad Pro, iPhone 15 Pro, Windows 11
-    rf"(?<![\w.@#-])(?:{_INNER_CAPITAL}{_EDITION}+{_VERSION}?"
-    rf"|(?:{_INNER_CAPITAL}|{SOFTWARE}|{_OFFICE}){_VERSION}{_EDITION}*)(?![\w-])"
-)
-_WITH_EDITION = rf"{_VERSION}{_EDITION}+"
-_WITH_DOTS = rf"(?=( \d+(?:\.\d+)+)){_VERSION}(?! (?!(?:{_NO_NOUNS})\b)[a-z])"
-_VERSION_OF = re.compile(rf"(?<![\w.-])([A-Z]\w+)(?:{_WITH_EDITION}|{_WITH_DOTS})")
-# What has numbers of parts
-_REFERENCES = frozenset(
-    (
-        *("Appendix", "Article", "Chapter", "Exercise", "Figure", "Page", "Part", "Section"),
-        *("Table", "Version", *DAYS, *MONTHS, "May"),
-    )
-)
-# The full names of what is an ordinary word in small letters, alone and before a noun
-_FULL_NAMES = {
-    **dict.fromkeys(("US", "USA"), ("USA", "American")),
-    **{"UK": ("United Kingdom", "British"), "UN": ("United Nations", "United Nations")},
-}
-_KEPT = ("IT", "WHO", "AIDS", "PIN", "RAM", "SIM")
-_ABBREVIATION = re.compile(rf"(?<![\w'’/&-])(?:{'|'.join((*_FULL_NAMES, *_KEPT))})(?![\w’/&-]|'\w)")
-# Rather than before a verb or anything else
-_BEFORE_NOUN = re.compile(rf" (?!(?:{_NO_NOUNS}|[a-z]+(?:ed|ly))\b)[A-Za-z]{{3}}")
-_ARTICLE = re.compile(r"\b([Aa])(?= American\b)")
-_SHOUTED = re.compile(r"\b(?:[A-Z]{4,}|NOT|YOU|ALL|HIM|HER|ARE|THE|AND)\b")
 
 
 @dataclass(frozen=True)
@@ -110,47 +71,6 @@ class NameRules:
     """Lower-cased words of the target text; those of both languages are mostly names."""
     language: str
     """The code of the text's language."""
-
-    def with_abbreviations(self, text: str, hide: Callable[[str], str]) -> str:
-        """Return an English text in which US, IT and others are read as names.
-
-        A model reads small letters, in which they are us and it. They stay where other known words
-        are in capitals: emphasis.
-        """
-        if self.language != "en" or text.isupper() or not _ABBREVIATION.search(text):
-            return text
-        if any(
-            self.is_known(word.lower()) and not _ABBREVIATION.fullmatch(word)
-            for word in _SHOUTED.findall(text)
-        ):
-            return text
-
-        def replacement(match: re.Match[str]) -> str:
-            names = _FULL_NAMES.get(match[0])
-            name = names[bool(_BEFORE_NOUN.match(text, match.end()))] if names else ""
-            words = name.lower().split()
-            return name if words and all(map(self.is_known, words)) else hide(match[0])
-
-        return _ARTICLE.sub(r"\1n", _ABBREVIATION.sub(replacement, text))
-
-    def hide_versions(self, text: str, hide: Callable[[str], str]) -> str:
-        """Replace a name and its version with what `hide` returns, or a model may divide them.
-
-        These are unknown names, and before a version with dots also other words with a capital
-        within an English sentence.
-        """
-
-        def replacement(match: re.Match[str]) -> str:
-            word, has_dots = match[1], match[2]
-            if has_dots and (word in _REFERENCES or (word.isupper() and len(word) == 3)):
-                return match[0]  # EUR 3.50
-            within = re.search(r"[a-z,] $", text[max(0, match.start() - 2) : match.start()])
-            is_name = not self.is_known(word.lower()) or (
-                has_dots and self.language == "en" and within
-            )
-            return hide(match[0]) if is_name else match[0]
-
-        return _VERSION_OF.sub(replacement, text)
 
     def hide_whole_names(self, text: str, hide: Callable[[str], str]) -> str:
         """Replace names of several words with what `hide` returns, or a model may divide them.

@@ -11,16 +11,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from nmt.corpus.text.abbreviations import spell_out
-from nmt.corpus.text.names import (
-    PRODUCT,
-    SOFTWARE,
-    TITLES,
-    WORD,
-    NameRules,
-    hisses,
-    is_after_title,
-    with_genitives,
-)
+from nmt.corpus.text.acronyms import with_acronyms
+from nmt.corpus.text.names import TITLES, WORD, NameRules, hisses, is_after_title, with_genitives
+from nmt.corpus.text.products import PRODUCT, SOFTWARE, hide_versions
 from nmt.corpus.text.punctuation import with_usual_spaces
 from nmt.special_tokens import NUMBERS, PLACEHOLDERS
 
@@ -400,14 +393,15 @@ class PlaceholderRules:
     def insert(self, text: str) -> PlaceholderText:
         """Replace addresses, codes, numbers and unknown words with placeholders."""
         replaced = replace_codes(text)
-        if self.languages[0] in ("en", "de"):
+        language = self.languages[0]
+        if language in ("en", "de"):
             replaced.text = with_usual_spaces(replaced.text)
-        replaced.text = spell_out(replaced.text, self.languages[0], self._is_known)
+        replaced.text = spell_out(replaced.text, language, self._is_known)
 
         def hide(name: str) -> str:
             return replaced.placeholder(name, name, PLACEHOLDERS)
 
-        replaced.text = self._names.hide_versions(replaced.text, hide)
+        replaced.text = hide_versions(replaced.text, language, self._is_known, hide)
         learned_numbers = self.knows is not None and self.knows(NUMBERS[0])
         replaced = replace_numbers(
             replaced,
@@ -424,7 +418,8 @@ class PlaceholderRules:
                 return word
             return replaced.placeholder(word, self._in_target(word), PLACEHOLDERS)
 
-        replaced.text = self._names.with_abbreviations(replaced.text, hide)
+        if language == "en":
+            replaced.text = with_acronyms(replaced.text, self._is_known, hide)
         replaced.text = self._names.hide_whole_names(replaced.text, hide)
         replaced.text = _REPLACEABLE.sub(replacement, replaced.text)
         replaced.text = with_genitives(replaced.text, replaced.words)

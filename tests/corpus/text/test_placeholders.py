@@ -211,6 +211,8 @@ def test_names_of_many_forms_are_hidden_as_a_whole(text: str, shown: str, words:
         ("The US is big.", "The USA is big."),
         ("a US law", "an American law"),
         ("the US president", "the American president"),
+        ("the US works", "the USA works"),
+        ("US works", "American works"),
         ("We asked the US and the UK.", "We asked the USA and the United Kingdom."),
         ("works for the UN", f"works for the {A}"),  # nations is unknown
         ("She works in IT.", f"She works in {A}."),
@@ -280,7 +282,8 @@ hostile = (
     "a.|1|1 |(|a@|{|-1|<a|`|a_|http://|/a|AB12 |0 (1|😀|[|www.|12,345|%|#|DE12 3456 |A-|A'A |"
     "{{a|$t(|[[a|<%|:a|--a|%(a|1e|Ctrl+|%+|1a|1-|1-a|a1:|1^|1::|[A|@a.|~/|Alt-A|1 x |$1-|1 1/2 |"
     "1+|6'2|A & |d'A|al-A |de |A de |A Jr. |a/|a/b.|@a-|{{|"
-    "{a}|{{a}|<?|__a|@@a|(^|[%|[A "
+    "{a}|{{a}|<?|__a|@@a|(^|[%|[A |US |aA |A 1 |"
+    "A 1.2 |aA Pro |A 1 Pro |1 A "
 )
 for unit in hostile.split("|"):
     rules.insert(unit * 20_000)"""
