@@ -18,8 +18,9 @@ from nmt.config.decoding import DecodingConfig
 from nmt.config.languages import two_letters
 from nmt.corpus.preparing.report import PreparationReport
 from nmt.corpus.text.cleaning import Cleaner
+from nmt.corpus.text.names import WORD
 from nmt.corpus.text.parts import Part, Splitter, TextRules
-from nmt.corpus.text.placeholders import WORD, count_missing_placeholders
+from nmt.corpus.text.placeholders import count_missing_placeholders
 from nmt.corpus.text.sentences import SplitText, split_sentences
 from nmt.corpus.text.tags import split_tag
 from nmt.corpus.text.target_words import TargetWords

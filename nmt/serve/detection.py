@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from nmt.corpus.text.placeholders import WORD
+from nmt.corpus.text.names import WORD
 from nmt.corpus.tokenizers.subwords import SPACE
 from nmt.corpus.tokenizers.tokenizer import Tokenizer
 from nmt.errors import UserError

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from nmt.corpus.text.names import WORD
 from nmt.corpus.text.normalization import restore_capitals, sentence_starts
-from nmt.corpus.text.placeholders import WORD
 from nmt.files.json_files import read_json, unreadable, write_json
 
 CASING = "casing.json"

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from nmt.corpus.text.abbreviations import cover_abbreviations
-from nmt.corpus.text.placeholders import WORD, cover_codes
+from nmt.corpus.text.names import WORD
+from nmt.corpus.text.placeholders import cover_codes
 from nmt.corpus.text.surroundings import LIST_SIGN
 from nmt.special_tokens import NUMBERS, PLACEHOLDERS, RESERVED
 

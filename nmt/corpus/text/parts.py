@@ -15,6 +15,7 @@ from typing import Any
 from nmt.corpus.text.abbreviations import with_signs
 from nmt.corpus.text.division import halves, halves_of_run_on
 from nmt.corpus.text.emphasis import Mark, put_marks, remove_marks
+from nmt.corpus.text.names import with_german_genitives
 from nmt.corpus.text.normalization import UnicodeForm, is_right_to_left, sentence_lengths, tidy
 from nmt.corpus.text.placeholders import (
     PlaceholderRules,
@@ -282,6 +283,8 @@ class Splitter:
             text = text.removesuffix(".")
         if (self.rules.source_language, self.rules.target_language) == ("en", "de"):
             text = with_signs(text, part.raw)
+        if self.rules.target_language == "de":
+            text = with_german_genitives(text)
         if part.capitals:
             text = text.upper()
         elif part.capital:

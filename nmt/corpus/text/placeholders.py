@@ -9,14 +9,14 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import groupby
-from operator import itemgetter
 
-from nmt.corpus.text.abbreviations import DAYS, MONTHS, spell_out
+from nmt.corpus.text.abbreviations import spell_out
+from nmt.corpus.text.acronyms import with_acronyms
+from nmt.corpus.text.names import TITLES, WORD, NameRules, hisses, is_after_title, with_genitives
+from nmt.corpus.text.products import PRODUCT, SOFTWARE, hide_versions
 from nmt.corpus.text.punctuation import with_usual_spaces
 from nmt.special_tokens import NUMBERS, PLACEHOLDERS
 
-WORD = re.compile(r"[^\W\d_]+")
 # Skips the endings of contractions and genitives ("Zora'll", "Zora's"), and what precedes "n't":
 # "mightn" is not a word. Matches start only where words do, since trying each letter of a long one
 # would take quadratic time.
@@ -24,41 +24,6 @@ _REPLACEABLE = re.compile(
     r"(?<![^\W\d_])(?!(?<=\w['’])(?i:s|t|re|ve|ll|d|m)\b)[^\W\d_]+(?![^\W\d_])"
     r"(?!(?<=[nN])['’][tT]\b)"
 )
-# Capitalized words in a row, which may be parts of one name: Jean-Luc O'Neill. `re` has no class of
-# capitals; what begins with another lower-case letter, such as ö, is sorted out later.
-_CAPITALIZED = r"[^\W\d_a-z][^\W\d_]*(?![^\W\d_])(?!(?<=[nN])['’][tT]\b)"
-_JOINED = (
-    rf"{_CAPITALIZED}(?:(?:['’](?!(?i:s|t|re|ve|ll|d|m)\b)|-(?:[a-z]{{1,4}}-)?| & ){_CAPITALIZED})*"
-)
-_INITIAL = r"[^\W\d_a-zI]\.(?= [^\W\d_a-z])"
-_PARTICLES = (
-    *("van", "von", "de", "der", "den", "del", "della", "di", "da", "dos", "du", "la", "le"),
-    *("al", "el", "bin", "bint", "ibn", "ten", "ter", "y", "zu"),
-)
-_COMMON_WORDS = frozenset(("van", "den", "bin", "ten", "y", "Den", "Bin", "Ten"))  # of English
-_PARTICLE = "|".join(f"[{p[0]}{p[0].upper()}]{p[1:]}" for p in _PARTICLES)
-_ATTACHED = re.compile(  # al-Rahman, Saint-Denis, d'Alene
-    rf"(?:(?:{_PARTICLE}|Sainte?)-|[dl]['’])(?=[^\W\d_a-z])"
-)
-_NAME = rf"(?:{_INITIAL}|[JS]r\.|(?:{_ATTACHED.pattern})?{_JOINED})"
-_WITH_PARTICLES = rf"((?:(?:{_PARTICLE}) ){{0,2}})({_NAME})"
-_IN_A_ROW = re.compile(rf"(?<![^\W\d_])(?<![^\W\d_]['’-])(?! )(?: ?{_WITH_PARTICLES})+")
-_LONGEST_PARTICLE = 2  # of a name, such as O'
-# What is joined with these is no name, such as Post-War.
-_PREFIXES = frozenset(
-    (
-        *("all", "anti", "co", "ex", "half", "inter", "mid", "multi", "non", "post", "pre", "pro"),
-        *("re", "self", "semi", "sub", "well"),
-    )
-)
-# Before names such as Brown
-_TITLES = ("Mr. ", "Mrs. ", "Ms. ", "Mr ", "Mrs ", "Ms ", "Dr. ", "Dr ", "Prof. ")
-_OFFICES = frozenset(("president", "chairman", "speaker", "secretary", "minister", "mayor"))
-# Though in capitals
-_NO_SURNAMES = frozenset((*DAYS, *MONTHS, "English", "German", "French", "Christmas", "Easter"))
-_HISSING = tuple("sßxz")  # ends of names that take no s in the German genitive
-_APOSTROPHE_ALONE = re.compile(rf"(?:\b[Tt]he )?([{PLACEHOLDERS}])['’](?= [^\W\d_])")
-_OPENING_QUOTE = re.compile(rf"(?<![\w{PLACEHOLDERS}])['’](?=\S)")
 _PLACEHOLDER = re.compile(rf"([{PLACEHOLDERS}{NUMBERS}])([sS](?![^\W\d_]))?")
 _SEPARATE = re.compile(
     rf"(?<![^\W\d_])[{PLACEHOLDERS}](?=s?(?![^\W\d_]|[{PLACEHOLDERS}]))|[{NUMBERS}]"
@@ -109,6 +74,12 @@ TEMPLATE_FIELD = (
     + "".join(rf"|(?<![\w&%#@$~]){mark}[A-Za-z]\w{{0,40}}?{mark}(?!\w)" for mark in _FIELD_MARKS)
     + r"|<<[\w.-]{1,40}>>|\*\|[^|\n]{1,60}\|\*|\[%[^\[\]\n]{0,200}%\]"
 )
+_BEFORE_NUMERAL = "|".join(
+    rf"(?<=\b{word} )" for word in ("Act", "Chapter", "Episode", "Part", "Volume", "War")
+)
+_STREETS = "Street|Road|Avenue|Lane|Drive|Square|Boulevard"
+_HOUSE_NUMBER = r"(?<!\w)\d{1,4}[A-Za-z]? "  # 221B Baker Street
+_OF_STREET = r"(?:(?:[A-Z][\w'’-]+|\d{1,3}(?:st|nd|rd|th)) ){1,2}"  # Baker, 5th
 _IN_CODE = r"\w.:/+^×-"
 _NAMELIKE = re.compile(
     "|".join(
@@ -145,8 +116,10 @@ _NAMELIKE = re.compile(
             r"(?<!\w)(?:[A-Z]{2} (?=0\d\d)|ISBN:? )\d(?:[\d-]*[\dX])?(?!\w)",  # BA 0295
             r"(?:(?<=\b[Ff]light )[A-Z][A-Z\d]|(?<!\w)(?:ICE|IC|EC|RE|RB)) \d{1,4}(?!\w)",
             r"(?<![\w-])(?:X{1,3}(?:IX|IV|V?I{0,3})|IX|IV|VI{1,3}|II{1,2})(?![\w-])",  # Henry VIII
-            r"(?:(?<=[a-z,] )|(?<!\w)\d{1,4}[A-Z]? )(?:[A-Z][\w'’-]+ ){1,2}"  # 221B Baker Street
-            r"(?:Street|Road|Avenue|Lane|Drive|Square|Boulevard)(?!\w)",
+            rf"(?:{_BEFORE_NUMERAL})[IVX](?![\w'’-])",  # World War I
+            rf"(?:(?<=[a-z,] )|{_HOUSE_NUMBER}){_OF_STREET}(?:{_STREETS})(?!\w)",
+            rf"{_HOUSE_NUMBER}{_OF_STREET}(?:St|Rd|Ave|Ln|Blvd)(?!\w)",
+            PRODUCT,
             # A run with a digit, and later another after a letter, ^ or ::, such as 1Z99 or 10^6,
             # but no measures, such as 5m2 or 2x5kg
             rf"(?<![{_IN_CODE}])(?!(?!0x)[\d.]+(?:x\d|[kcm]?m[23]\b))#?[A-Za-z]*\d[{_IN_CODE}]*"
@@ -154,7 +127,7 @@ _NAMELIKE = re.compile(
             rf"(?:(?:(?!-[a-z]{{3,}}(?![\w-]))[{_IN_CODE}])*\w)?",
             # A code, but not the "-related" of COVID-19-related
             r"(?<![\w-])(?!(?<=\d )[kcm]?m[23]\b)[A-Za-z]{1,6}\d"
-            r"(?:\w|-(?![a-z]{3}))*(?:\.\d+)*(?<!-)",
+            r"(?:\w|-(?![a-z]{3}))*(?:\.\d+)*(?<!-)(?:\+(?![\w+]))?",
             r"(?<![\w-])[A-Z][A-Za-z]*-\d(?:\w|-(?![a-z]{3}))*(?<!-)",
             rf"(?<![\w.,:$€£¥-])\d+(?!(?:[AP]M|{UNITS})\b)"  # 3D, 5k
             r"(?:[A-Z]{1,2}\d*|[a-fkpx])(?!\w|\.\s?m\b)",
@@ -167,7 +140,10 @@ _NAMELIKE = re.compile(
     )
 )
 # Every match of _NAMELIKE contains a match of this one, which is faster to search for.
-_UNLIKE_WORDS = re.compile(r"[^A-Za-zÀ-ſ ,?!'\".:;-]|[.:;][^ \"]|-[A-Z-]")
+_UNLIKE_WORDS = re.compile(
+    r"[^A-Za-zÀ-ſ ,?!'\".:;-]|[.:;][^ \"]|-[A-Z-]"
+    rf"|[a-z][A-Z]|[IVX]{{2}}|\b[VX]\b|(?:{_BEFORE_NUMERAL})I| (?:{_STREETS})\b"
+)
 _NUMBER = re.compile(
     r"(?<![\w.,:/])(?:(?<![^\s(])[-−±~≈#])?"
     rf"(?P<currency>(?:(?:US|A|C)?\$|[{_SIGNS}]|(?:{_CURRENCIES})\b)\s?)?(?P<figures>"
@@ -207,8 +183,8 @@ _TIME = re.compile(r"(\d{1,2})(?:[:.](\d\d))?")
 _UNTIL = re.compile("([-–—]| ?[x×] ?)")
 # Before numbers that are no decimals: Python, iOS, Article
 _VERSION = re.compile(
-    r"(?:\w[^\w]*\s[A-Z]\w*|\b[a-z]+[A-Z]\w*|\b(?:Windows|Android|Python|Java|PHP|Ubuntu|Linux|USB|"
-    r"HDMI|Bluetooth)|\b(?i:(?:version|release|chapter|section|figure|article|paragraph|clause|"
+    r"(?:\w[^\w]*\s[A-Z]\w*|\b[a-z]+[A-Z]\w*|\b(?:"
+    rf"{SOFTWARE})|\b(?i:(?:version|release|chapter|section|figure|article|paragraph|clause|"
     r"page)s?|nos?\.|v))\s*$"
 )
 # The 70s and 80s, her early 30s, '90s
@@ -410,12 +386,22 @@ class PlaceholderRules:
     def _written(self) -> dict[str, str]:
         return {name.lower(): name for name in self.names}
 
+    @cached_property
+    def _names(self) -> NameRules:
+        return NameRules(self._is_known, self.target_words, self.languages[0])
+
     def insert(self, text: str) -> PlaceholderText:
         """Replace addresses, codes, numbers and unknown words with placeholders."""
         replaced = replace_codes(text)
-        if self.languages[0] in ("en", "de"):
+        language = self.languages[0]
+        if language in ("en", "de"):
             replaced.text = with_usual_spaces(replaced.text)
-        replaced.text = spell_out(replaced.text, self.languages[0], self._is_known)
+        replaced.text = spell_out(replaced.text, language, self._is_known)
+
+        def hide(name: str) -> str:
+            return replaced.placeholder(name, name, PLACEHOLDERS)
+
+        replaced.text = hide_versions(replaced.text, language, self._is_known, hide)
         learned_numbers = self.knows is not None and self.knows(NUMBERS[0])
         replaced = replace_numbers(
             replaced,
@@ -426,16 +412,17 @@ class PlaceholderRules:
 
         def replacement(match: re.Match[str]) -> str:
             word, before = match.group(), match.string[max(0, match.start() - 6) : match.start()]
-            follows_title = before.endswith(_TITLES) and word.istitle()
-            if follows_title and word.lower() not in _OFFICES:
-                return replaced.placeholder(word, word, PLACEHOLDERS)
+            if before.endswith(TITLES) and is_after_title(word):
+                return hide(word)
             if self._is_known(word.lower()) or (self.only_names and not word[0].isupper()):
                 return word
             return replaced.placeholder(word, self._in_target(word), PLACEHOLDERS)
 
-        replaced.text = self._with_whole_names(replaced)
+        if language == "en":
+            replaced.text = with_acronyms(replaced.text, self._is_known, hide)
+        replaced.text = self._names.hide_whole_names(replaced.text, hide)
         replaced.text = _REPLACEABLE.sub(replacement, replaced.text)
-        replaced.text = _with_genitives(replaced)
+        replaced.text = with_genitives(replaced.text, replaced.words)
         if self.knows:
             replaced.text = self._without_unknown_symbols(replaced)
         return replaced
@@ -444,62 +431,6 @@ class PlaceholderRules:
         """Return a name as the target writes it, in capitals if it is typed so."""
         name = self._written.get(word.lower(), word)
         return name.upper() if word.isupper() and len(word) > 1 else name
-
-    def _with_whole_names(self, replaced: PlaceholderText) -> str:
-        """Replace names of several words with one placeholder each, or the model may divide them.
-
-        These are unknown words in a row, and words joined by hyphens or apostrophes.
-        """
-
-        def replacement(row: re.Match[str]) -> str:
-            words: list[tuple[bool, str]] = []
-            for before, word in re.findall(_WITH_PARTICLES, row[0]):
-                follows_name = bool(words) and words[-1][0]  # as in Zoe van Dyck
-                particles = before.split()
-                is_name = self._is_name(word) or (
-                    follows_name and not particles and not is_headline and _is_surname(word)
-                )
-                belong = is_name and (follows_name or self._begin_names(particles))
-                if belong and not follows_name and row.start() > 1 and words:  # Yusuf ibn Tariq
-                    words[-1] = (words[-1][1].lower() in self.target_words, words[-1][1])
-                words += [(belong or self._is_name(particle), particle) for particle in particles]
-                words.append((is_name, word))
-            pieces = []
-            for is_name, group in groupby(words, itemgetter(0)):
-                name = " ".join(word for _, word in group)
-                several = is_name and not WORD.fullmatch(name)
-                pieces.append(replaced.placeholder(name, name, PLACEHOLDERS) if several else name)
-            return " ".join(pieces)
-
-        is_headline = _is_headline(replaced.text)
-        return _IN_A_ROW.sub(replacement, replaced.text)
-
-    def _begin_names(self, particles: Sequence[str]) -> bool:
-        """Return whether particles belong to the name that follows; in German, von may be from."""
-        return self.languages[0] == "en" and not _COMMON_WORDS.issuperset(particles)
-
-    def _is_name(self, joined: str) -> bool:
-        """Return whether the model would not translate any part of a capitalized word."""
-        if attached := _ATTACHED.match(joined):
-            joined = joined[attached.end() :]
-        parts = WORD.findall(joined)
-        between = [part for part in parts[1:-1] if part.islower()]  # Stratford-upon-Avon
-        parts = [part for part in parts if part not in between]
-        if not all(part[0].isupper() for part in parts):
-            return False
-        unknown = {part for part in parts if not self._is_known(part.lower())}
-        if len(parts) == 1:
-            return bool(unknown) or joined.endswith(".")
-        if parts[0].lower() in _PREFIXES and joined[len(parts[0])] == "-":
-            return False
-        if between:
-            return len(unknown) == len(set(parts))
-        return all(
-            part in unknown
-            or (len(part) > _LONGEST_PARTICLE and part.lower() in self.target_words)
-            or (len(part) <= _LONGEST_PARTICLE and f"{part}-" not in joined and bool(unknown))
-            for part in parts
-        )
 
     def _reads(self, number: str) -> bool:
         """Return whether a model that was trained without `NUMBERS` may translate a number.
@@ -527,33 +458,6 @@ class PlaceholderRules:
         return runs.sub(
             lambda run: replaced.placeholder(run[0], run[0], PLACEHOLDERS), replaced.text
         )
-
-
-def _is_surname(word: str) -> bool:
-    """Return whether a word after a name may be a surname, such as Brown, by its capital."""
-    return word.istitle() and len(word) > 2 and word not in _NO_SURNAMES
-
-
-def _is_headline(text: str) -> bool:
-    """Return whether at least half of the words, and more than three, have a capital."""
-    words = re.findall(r"(?<![^\W\d_])[^\W\d_]+", text)
-    titles = sum(map(str.istitle, words))
-    return titles > 3 and 2 * titles >= len(words)
-
-
-def _with_genitives(replaced: PlaceholderText) -> str:
-    """Return the text with the genitive's s after names that have only its apostrophe.
-
-    James' car becomes James's car; the Smiths' house, which is a family's, Smiths's house.
-    """
-
-    def replacement(match: re.Match[str]) -> str:
-        ends = replaced.words[match[1]][-1:].lower() in _HISSING
-        return f"{match[1]}'s" if ends else match[0]
-
-    if _OPENING_QUOTE.search(replaced.text):
-        return replaced.text
-    return _APOSTROPHE_ALONE.sub(replacement, replaced.text)
 
 
 def replace_codes(text: str, among: Sequence[str] = PLACEHOLDERS) -> PlaceholderText:
@@ -617,7 +521,7 @@ def fill_placeholders(text: str, words: Mapping[str, str]) -> str:
 
     def replacement(match: re.Match[str]) -> str:
         word = words.get(match[1], "")
-        if match[2] and WORD.fullmatch(word[-2:]) and word[-1].lower() in _HISSING:
+        if match[2] and WORD.fullmatch(word[-2:]) and hisses(word):
             return word + "'"
         return word + (match[2] or "")
 

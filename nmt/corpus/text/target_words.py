@@ -21,9 +21,11 @@ class TargetWords:
     def count_new(self, translation: str, source: str) -> int:
         """Count the words that neither training nor the source has.
 
-        A compound of two known words is known, also with a linking s ("Arbeitsplatz").
+        A compound of two known words is known, also with a linking s ("Arbeitsplatz"); so is the
+        genitive of a word of the source ("Toms").
         """
         given = {word.lower() for word in _WORD.findall(source)}
+        given |= {f"{word}s" for word in given}
         written = (word.lower() for word in _WORD.findall(translation))
         return sum(word not in given and not self._knows(word) for word in written)
 

@@ -19,8 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
+from nmt.corpus.text.names import WORD
 from nmt.corpus.text.placeholders import (
-    WORD,
     PlaceholderRules,
     PlaceholderText,
     replace_codes,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from nmt.corpus.text.names import with_german_genitives
 from nmt.corpus.text.placeholders import (
     _FIGURE,
     _NAMELIKE,
@@ -65,6 +66,7 @@ def in_order(text: str) -> str:
 
 def test_what_the_fast_patterns_do_not_find_the_slow_ones_do_not_either() -> None:
     pieces = "A a s é ™ www mailto tel Ctrl Win NET de com Ph U x e D 3 ½ [ ( ) / . : ; - ' \" ? …"
+    pieces += " II I X Part Street"
     dice = random.Random(1)
     for _ in range(5000):
         text = "".join(dice.choices([*pieces.split(), *("  .:;-"), *("  .:;-")], k=7))
@@ -116,6 +118,9 @@ def test_only_names_may_be_hidden() -> None:
         ("Mr. Brown's car", f"Mr. {A}'s car", ["Brown"]),
         ("Mr. President sees Ms Brown", f"Mr. President sees Ms {A}", ["Brown"]),
         ("MR. BROWN", "MR. BROWN", []),
+        ("Mr. van Brown, Ms van der Post", f"Mr. {A}, Ms {B}", ["van Brown", "van der Post"]),
+        ("Mr. Post Brown sees", f"Mr. {A} sees", ["Post Brown"]),
+        ("Mr President van Brown", "Mr President van Brown", []),
         # Joined words
         ("Post-War and post-war", "Post-War and post-war", []),
         ("Stratford-upon-Avon", A, ["Stratford-upon-Avon"]),
@@ -172,15 +177,57 @@ def test_only_names_may_be_hidden() -> None:
             for sign in ("1️⃣", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "🇩🇪", "¯\\_(ツ)_/¯", "(^_^)", "^_^", ":-/", ">:(")
         ),
         ("H2O2-related", f"{A}-related", ["H2O2"]),
+        # Names with versions
+        ("the iPhone 15 Pro, iPad Pro", f"the {A}, {B}", ["iPhone 15 Pro", "iPad Pro"]),
+        ("Windows 11 and Word 2016", f"{A} and {B}", ["Windows 11", "Word 2016"]),
+        ("Galaxy S24+ and A5+", f"{A} and {B}", ["Galaxy S24+", "A5+"]),
+        ("Ubuntu 22.04 LTS, the Post 3.12", f"{A}, the {B}", ["Ubuntu 22.04 LTS", "Post 3.12"]),
+        ("IPHONE 15 PRO", A, ["IPHONE 15 PRO"]),
+        ("Post 2.5, the Post 2.5 cars", f"Post {A}, the Post {B} {C}", ["2.5", "2.5", "cars"]),
+        # Roman numerals
+        ("president and war II saint", f"president and war {A} saint", ["II"]),
+        ("Post War I and I", f"Post War {A} and I", ["I"]),
+        ("war I", "war I", []),
+        # Streets
+        ("the car in President Street", f"the car in {A}", ["President Street"]),
+        ("221b Post St.", f"{A}.", ["221b Post St"]),
+        ("and 5th Avenue", f"and {A}", ["5th Avenue"]),
         ("[WAR]", "[WAR]", []),
     ],
 )
 def test_names_of_many_forms_are_hidden_as_a_whole(text: str, shown: str, words: list[str]) -> None:
-    known = words_of("the car sees mr ms president brown post war and van i s related flight saint")
+    known = words_of(
+        "the car in sees mr ms president brown post war and van i s related flight saint"
+    )
     target_words = frozenset(("post", "war"))
     carrier = PlaceholderRules(frozenset(known), False, ("en", "de"), target_words=target_words)
     replaced = carrier.insert(text)
     assert (replaced.text, list(replaced.words.values())) == (shown, words)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("The US is big.", "The USA is big."),
+        ("a US law", "an American law"),
+        ("the US president", "the American president"),
+        ("the US works", "the USA works"),
+        ("US works", "American works"),
+        ("We asked the US and the UK.", "We asked the USA and the United Kingdom."),
+        ("works for the UN", f"works for the {A}"),  # nations is unknown
+        ("She works in IT.", f"She works in {A}."),
+        ("The WHO asked us.", f"The {A} asked us."),
+        ("WE ASKED THE US.", "WE ASKED THE US."),
+        ("ASKED about US", "ASKED about US"),
+        ("He asked it", "He asked it"),
+    ],
+)
+def test_abbreviations_in_capitals_that_are_words_in_small_letters(text: str, shown: str) -> None:
+    known = words_of(
+        "the us usa is big american law president we asked and united kingdom uk un works for she "
+        "in it who he about a an"
+    )
+    assert rules(*known).insert(text).text == shown
 
 
 @pytest.mark.parametrize(
@@ -191,13 +238,17 @@ def test_names_of_many_forms_are_hidden_as_a_whole(text: str, shown: str, words:
         (f"{A}s Buch", "Zoe van Max", "Zoe van Max' Buch"),
         (f"{A}S BUCH", "FELIX", "FELIX' BUCH"),
         (f"{A}sturm", "James", "Jamessturm"),
+        *((f"{A}{end} Buch", "Jean-Luc", "Jean-Lucs Buch") for end in ("'", "'s", "’")),
+        *((f"{A}{end} Buch", "James", "James' Buch") for end in ("'", "'s")),
+        (f"bei {A}'s.", "McDonald", "bei McDonald's."),
+        (f"Er sagt '{A}' sehr.", "Anna", "Er sagt 'Anna' sehr."),
         (f"the {NUMBERS[0]}s", "1990", "the 1990s"),
         (f"{A}s", "", "s"),
     ],
 )
 def test_the_german_genitive_of_a_name(translation: str, word: str, written: str) -> None:
     marks = {A: word, NUMBERS[0]: word}
-    assert fill_placeholders(translation, marks) == written
+    assert fill_placeholders(with_german_genitives(translation), marks) == written
 
 
 @pytest.mark.parametrize(
@@ -233,7 +284,8 @@ hostile = (
     "a.|1|1 |(|a@|{|-1|<a|`|a_|http://|/a|AB12 |0 (1|😀|[|www.|12,345|%|#|DE12 3456 |A-|A'A |"
     "{{a|$t(|[[a|<%|:a|--a|%(a|1e|Ctrl+|%+|1a|1-|1-a|a1:|1^|1::|[A|@a.|~/|Alt-A|1 x |$1-|1 1/2 |"
     "1+|6'2|A & |d'A|al-A |de |A de |A Jr. |a/|a/b.|@a-|{{|"
-    "{a}|{{a}|<?|__a|@@a|(^|[%|[A "
+    "{a}|{{a}|<?|__a|@@a|(^|[%|[A |US |aA |A 1 |"
+    "A 1.2 |aA Pro |A 1 Pro |1 A "
 )
 seconds = []
 for unit in hostile.split("|"):
@@ -354,6 +406,8 @@ def test_rare_names_are_written_as_in_training() -> None:
         ("Zoe Brown", "Zoe Brown"),
         ("met Zoe Monday", "Zoe"),
         ("Zoe Likes Brown Bread and Red Butter", "Zoe"),
+        ("Zoe Butter likes Ida Red", "Zoe Butter"),
+        ("Zoe Butter Jr. likes Red Brown Bread", "Zoe Butter Jr."),
         ("met Zoe today", "Zoe"),
     ],
 )

@@ -14,6 +14,7 @@ WORDS = TargetWords(["der", "arbeit", "platz", "kaffee", "tasse", "ist", "an"])
         ("Der Kuern ist Platz.", "", 1),
         ("Kuern Kuern", "", 2),
         ("Zora ist der Platz", "Zora", 0),  # copied
+        ("Zoras Platz", "Zora's", 0),
         ("Kaffeetasse, Arbeitsplatz", "", 0),  # compounds
         ("Kaffeekuern, Ankaffee", "", 2),  # "an" is too short for a component
         ("", "", 0),

@@ -1,0 +1,56 @@
+"""Acronyms that are ordinary words in small letters: US, IT, WHO.
+
+Needs only the standard library, because `nmt export` copies this file beside translate.py.
+"""
+
+import re
+from collections.abc import Callable
+
+# The full names of what is an ordinary word in small letters, alone and before a noun
+_FULL_NAMES = {
+    **dict.fromkeys(("US", "USA"), ("USA", "American")),
+    **{"UK": ("United Kingdom", "British"), "UN": ("United Nations", "United Nations")},
+}
+_KEPT = ("IT", "WHO", "AIDS", "PIN", "RAM", "SIM")
+_ACRONYM = re.compile(rf"(?<![\w'’/&-])(?:{'|'.join((*_FULL_NAMES, *_KEPT))})(?![\w’/&-]|'\w)")
+FUNCTION_WORDS = (
+    "also|and|are|as|at|because|but|by|can|could|did|do|does|for|from|had|has|have|if|in|is|may|"
+    "might|must|nor|not|of|on|or|should|since|so|than|that|the|to|under|until|vs|was|were|when|"
+    "where|which|while|who|will|with|would"
+)
+# Rather than before a verb or anything else
+_BEFORE_NOUN = re.compile(rf" (?!(?:{FUNCTION_WORDS}|[a-z]+(?:ed|ly))\b)[A-Za-z]{{3}}")
+_PERHAPS_VERB = re.compile(" (?:[a-z]+s|left|lost|made|said|sent|went|won)\\b")
+_ARTICLE = re.compile(r"\b([Aa])(?= American\b)")
+_SHOUTED = re.compile(r"\b(?:[A-Z]{4,}|ALL|AND|ARE|HER|HIM|ME|MY|NO|NOT|NOW|THE|TO|YOU)\b")
+
+
+def with_acronyms(text: str, is_known: Callable[[str], bool], hide: Callable[[str], str]) -> str:
+    """Return an English text in which US, IT and others are read as names.
+
+    A model reads small letters, in which they are us and it. They stay where other known words
+    are in capitals: emphasis.
+
+    is_known: whether training has a word, in lower case; hide: returns a placeholder for a word
+    """
+    if text.isupper() or not _ACRONYM.search(text):
+        return text
+    if any(
+        is_known(word.lower()) and not _ACRONYM.fullmatch(word) for word in _SHOUTED.findall(text)
+    ):
+        return text
+
+    def replacement(match: re.Match[str]) -> str:
+        names = _FULL_NAMES.get(match[0])
+        name = names[_is_before_noun(text, match)] if names else ""
+        words = name.lower().split()
+        return name if words and all(map(is_known, words)) else hide(match[0])
+
+    return _ARTICLE.sub(r"\1n", _ACRONYM.sub(replacement, text))
+
+
+def _is_before_noun(text: str, match: re.Match[str]) -> bool:
+    """Return whether a noun follows a match: US troops, the US president, not the US wants."""
+    may_be_subject = text[max(0, match.start() - 4) : match.start()] in ("the ", "The ")
+    verb = may_be_subject and _PERHAPS_VERB.match(text, match.end())
+    return bool(_BEFORE_NOUN.match(text, match.end())) and not verb
