@@ -14,7 +14,13 @@ from nmt.corpus.tokenizers.registry import Tokenizers
 from nmt.corpus.tokenizers.vocabulary import Vocabulary
 from nmt.corpus.tokenizers.words import WordTokenizer
 from nmt.decoding.alignment import align, format_pairs
-from nmt.decoding.attention import attention_of, cross_attention, pair_words, words_of_tokens
+from nmt.decoding.attention import (
+    attention_of,
+    cross_attention,
+    pair_words,
+    word_attention,
+    words_of_tokens,
+)
 from nmt.decoding.engines.pytorch import PyTorchEngine
 from nmt.decoding.loading import load_translator
 from nmt.decoding.search.hypothesis import Hypothesis
