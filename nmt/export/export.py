@@ -39,7 +39,7 @@ _PROGRAM = (
         f"corpus/text/{name}.py"
         for name in (
             *("abbreviations", "division", "emphasis", "mnemonics", "normalization", "parts"),
-            *("placeholders", "punctuation", "surroundings", "target_words"),
+            *("placeholders", "punctuation", "quotations", "surroundings", "target_words"),
         )
     ),
     "special_tokens.py",

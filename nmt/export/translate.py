@@ -10,10 +10,11 @@ Or in a program: `from translate import Translator; Translator().translate(["A s
 
 Each line is processed as follows (settings.json selects the steps for this model): split it into
 sentences, and long ones into parts (parts.py, division.py); set aside what stands around a sentence
-(surroundings.py); remove emphasis and links, which are put back by the order of words
-(emphasis.py); replace words that did not occur in training, numbers and codes with placeholders
-(placeholders.py); lower-case the rest, split it into SentencePiece tokens, translate them with
-CTranslate2, restore capitals, and fill in the replaced words.
+(surroundings.py); translate quotations and brackets within it by themselves (quotations.py); remove
+emphasis and links, which are put back by the order of words (emphasis.py); replace words that did
+not occur in training, numbers and codes with placeholders (placeholders.py); lower-case the rest,
+split it into SentencePiece tokens, translate them with CTranslate2, restore capitals, and fill in
+the replaced words.
 """
 
 import io
@@ -106,7 +107,8 @@ class Translator:
         single = self.settings["split_sentences"]
         cut = [self._sentences(line) if single else [line] for line in lines]
         parts = [[self._splitter.parts(sentence) for sentence in line] for line in cut]
-        found = iter(self._search([part for line in parts for each in line for part in each]))
+        flat = [part for line in parts for each in line for part in each]
+        found = iter(self._search(self._with_quotations(flat)))
         translations = []
         for number, (sentences, line) in enumerate(zip(cut, parts, strict=True), first):
             text, pieces, is_long = "", [], False
@@ -150,6 +152,15 @@ class Translator:
 
     def _is_unknown(self, token: int) -> bool:
         return bool(self.source.is_unknown(token) or self.source.is_byte(token))
+
+    def _with_quotations(self, parts: list[Part]) -> list[Part]:
+        """Return the parts with the translations of what they enclose in marks."""
+        sources = {each.source for part in parts for each in part.quotations.values()} - {""}
+        if not sources:
+            return parts
+        ordered = sorted(sources)
+        translations = dict(zip(ordered, self.translate(ordered), strict=True))
+        return [self._splitter.with_quotations(part, translations) for part in parts]
 
     # ------------------------------------------------------------------------------------- a search
 

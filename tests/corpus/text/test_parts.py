@@ -67,7 +67,10 @@ def translate(line: str) -> str:
 def write(ready: Splitter, parts: list[Part], sentence: str) -> str:
     if not parts:
         return ready.tidy(sentence)
-    return " ".join(surround(part, ready.write(part, model(part.text))) for part in parts)
+    quoted = {each.source for part in parts for each in part.quotations.values()} - {""}
+    translations = {source: translate(source) for source in quoted}
+    ready_parts = (ready.with_quotations(part, translations) for part in parts)
+    return " ".join(surround(part, ready.write(part, model(part.text))) for part in ready_parts)
 
 
 HENRY = "Henry mag den Gürtel"
