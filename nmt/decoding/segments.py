@@ -162,9 +162,7 @@ class Segmenter:
 
     def with_quotations(self, segment: Segment, translations: Mapping[str, str]) -> Segment:
         """Return a segment with the translations of what `quoted` returned."""
-        found = {
-            source.removeprefix(segment.tag): text for source, text in translations.items()
-        }
+        found = {source.removeprefix(segment.tag): text for source, text in translations.items()}
         return replace(segment, part=self._splitter.with_quotations(segment.part, found))
 
     def begin(self, segments: Sequence[Segment], text: str) -> list[Segment]:

@@ -19,7 +19,7 @@ _MARKED = re.compile(
     # __NAME__ is a template field.
     rf"|(?!__[A-Z\d_]+__)(?P<sign>\*{{1,3}}|_{{1,3}}|~~)(?=[\"'“„‘(\[*_~]*(?:[^\W_]|[{SIGNS}]))"
     r"(?P<inner>.{1,300}?)(?<![\s\\])(?P=sign)(?![\w*~])"
-    r"|<(?P<tag>[a-z]{1,9})(?:\s[^<>\n]{0,200})?>(?P<content>[^\s<].{0,300}?)</(?P=tag)>"
+    r"|<(?P<tag>[a-z]{1,9})(?:\s[^<>\n]{0,200})?>(?P<content>[^\s.,;:!?].{0,300}?)</(?P=tag)>"
     r")"
 )
 _OPENING = "\"'“„‘‚«»(["  # stands before a word and its marks

@@ -88,7 +88,7 @@ class Quotation:
 
 
 def set_aside(text: str, language: str) -> tuple[str, dict[str, Quotation]]:
-    """Return plain text with signs in place of what quotation marks and brackets enclose, and these.
+    """Return plain text with a sign in place of each quotation and bracket, and what they are.
 
     language: code of the text's language
 
