@@ -263,6 +263,7 @@ class Translator:
             raise UserError("text: send one sentence, not so long that it is translated in parts")
         if self.tokenizers.target.whole_words:
             return {}  # `n_best` could not continue them
+        self._translate_quotations([segments])
         [segment] = self._segments.begin(segments, beginning)
         target = self.tokenizers.target
         written = target.encode(segment.beginning.strip())
@@ -299,9 +300,8 @@ class Translator:
 
     def segments(self, line: str) -> list[Segment]:
         """Return the parts of a line that are translated separately; none for a blank one."""
-        sentences = [self._segments.segment(each) for each in self.split(line).sentences]
-        self._translate_quotations(sentences)
-        return [segment for sentence in sentences for segment in sentence]
+        sentences = self.split(line).sentences
+        return [segment for sentence in sentences for segment in self._segments.segment(sentence)]
 
     def out_of_vocabulary(self, terms: Iterable[Term]) -> list[str]:
         """Return what the model cannot write of the terms' translations: characters or words."""
