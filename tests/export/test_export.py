@@ -154,7 +154,6 @@ def test_the_exported_program_translates_like_nmt_without_importing_it(
     odd += ["Anna sings.[1] Ben reads.", f"Anna sings.{' ' * 40}Ben reads.", " \t"]
     odd += [f"{'Anna often ' * 200}Ben {verb} often." for verb in ("swims", "reads")]
     odd += ["Anna" * 200, "Ben-Anna " * 200, "- (Anna sings.)", "“Ben reads.”", "5", "😀"]
-    odd += ["Anna sings “often”.", "“Sings!” Ben cooks (often).", "Ben (Zorro) reads [today]."]
     odd += ["www.example.org", "1. Ben reads often… :)"]
     lines = [*odd, " ".join(sources[:5]), *(line.upper() for line in sources[5:20]), *sources][:200]
     ours = load_translator(run, device="cpu", engine="ctranslate2", compute_type="float32")

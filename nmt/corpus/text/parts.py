@@ -282,7 +282,7 @@ class Splitter:
         ]
 
     def _without_quotations(self, text: str) -> tuple[str, dict[str, Quotation]]:
-        if not self._placeholders or self.rules.strip_punctuation:
+        if not self._placeholders or self.rules.strip_punctuation or not self._knows('"()'):
             return text, {}
         return set_aside(text, self.rules.source_language)
 
