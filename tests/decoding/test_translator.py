@@ -254,7 +254,9 @@ def test_capitals_are_restored_except_in_copied_words(carrying, translator):
         ("Anna sings (today). Anna sings 'today'.", "Anna singt (heute). Anna singt „heute“."),
     ],
 )
-def test_quotations_are_translated_by_themselves(line, expected, carrying, translator):
+def test_quotations_are_translated_by_themselves(line, expected, translator, tmp_path, monkeypatch):
+    monkeypatch.setattr(f"{__name__}.ENGLISH", [*ENGLISH, 'He said "Anna (often)".'])
+    carrying = with_placeholders(tmp_path)
     said = {
         f'Anna sings "{FIRST}".': f'Anna singt "{FIRST}".',
         f"Anna sings ({FIRST}).": f"Anna singt ({FIRST}).",
