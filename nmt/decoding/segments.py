@@ -7,7 +7,7 @@ translate is replaced with placeholders and filled in afterwards (`nmt.corpus.te
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
@@ -158,6 +158,16 @@ class Segmenter:
         tag = own or self._tag
         return self._segments(self._splitter.parts(text, tag), tag)
 
+    def quoted(self, segment: Segment) -> list[str]:
+        """Return what a segment encloses in marks, to be translated by itself, with its tag."""
+        sources = (quotation.source for quotation in segment.part.quotations.values())
+        return [segment.tag + source for source in sources if source]
+
+    def with_quotations(self, segment: Segment, translations: Mapping[str, str]) -> Segment:
+        """Return a segment with the translations of what `quoted` returned."""
+        found = {source.removeprefix(segment.tag): text for source, text in translations.items()}
+        return replace(segment, part=self._splitter.with_quotations(segment.part, found))
+
     def begin(self, segments: Sequence[Segment], text: str) -> list[Segment]:
         """Return the segments of a line, of whose translation `text` is the beginning.
 
@@ -209,7 +219,7 @@ class Segmenter:
             own = re.compile(rf"(?<!\w){re.escape(match.text)}(?!\w)")
             marks = [
                 mark
-                for mark, word in part.words.items()
+                for mark, word in part.names.items()
                 if word == match.text or (_NAME.fullmatch(word) and own.search(word))
             ]
             if marks and match.term.targets:  # its placeholder becomes the translation
@@ -250,7 +260,7 @@ class Segmenter:
 
         Otherwise the translation would have to contain these words as well as the term's own.
         """
-        marks = {word: mark for mark, word in part.words.items()}
+        marks = {word: mark for mark, word in part.names.items()}
         read = WORD.sub(lambda word: marks.get(word[0], word[0]), match.text)
         inner = [mark for mark in marks.values() if mark in read]
         times = part.cased.count(read)

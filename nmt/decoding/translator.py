@@ -225,6 +225,7 @@ class Translator:
         parts = [
             [self._segments.segment(sentence) for sentence in each.sentences] for each in split
         ]
+        self._translate_quotations([own for line in parts for own in line])
         for line, text in zip(parts, beginnings or (), strict=False):
             if text.strip() and (own := [part for sentence in line for part in sentence]):
                 rest = iter(self._segments.begin(own, text))
@@ -235,6 +236,18 @@ class Translator:
             self._join(each, [[x for _ in sentence for x in next(found)] for sentence in line])
             for each, line in zip(split, parts, strict=True)
         ]
+
+    def _translate_quotations(self, sentences: Iterable[list[Segment]]) -> None:
+        """Translate what segments enclose in marks by itself, and put this into the segments."""
+        enclosing = [own for own in sentences if any(map(self._segments.quoted, own))]
+        sources = dict.fromkeys(
+            text for own in enclosing for each in own for text in self._segments.quoted(each)
+        )
+        if sources:
+            found = (options[0].text for options in self._n_best([*sources], 1))
+            translations = dict(zip(sources, found, strict=True))
+            for own in enclosing:
+                own[:] = [self._segments.with_quotations(each, translations) for each in own]
 
     def next_words(self, line: str, beginning: str, n: int) -> dict[str, str]:
         """Return up to `n` words that may follow the beginning of a translation, best first.
@@ -250,6 +263,7 @@ class Translator:
             raise UserError("text: send one sentence, not so long that it is translated in parts")
         if self.tokenizers.target.whole_words:
             return {}  # `n_best` could not continue them
+        self._translate_quotations([segments])
         [segment] = self._segments.begin(segments, beginning)
         target = self.tokenizers.target
         written = target.encode(segment.beginning.strip())

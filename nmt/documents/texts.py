@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from nmt.decoding.translator import Translation, Translator
     from nmt.reports.inspection import Inspection
 
+_TIE = np.float32(1e-5)  # decides between words of equal weight only
+
 
 @dataclass(frozen=True)
 class FoundText:
@@ -116,7 +118,19 @@ def links_in(found: "Inspection", cuts: Collection[int] = ()) -> Links | None:
         return None
     average = found.cross.average
     weights = [[average[row][:, column].sum() for column in columns] for row in rows]
-    return Links(sources, targets, np.array(weights, np.float32).reshape(len(rows), len(columns)))
+    linked = np.array(weights, np.float32).reshape(len(rows), len(columns))
+    # The words of a quotation are one token: they are linked by position.
+    first = [
+        _place(word, found.target_spans[row[0]]) for word, row in zip(targets, rows, strict=True)
+    ]
+    second = [_place(word, spans[column[0]]) for word, column in zip(sources, columns, strict=True)]
+    apart = np.abs(np.subtract.outer(first, second)).astype(np.float32)
+    return Links(sources, targets, linked - _TIE * apart)
+
+
+def _place(word: Span, token: Span) -> float:
+    """Return where in a token a word begins, from 0 to 1."""
+    return max(0, word[0] - token[0]) / max(1, token[1] - token[0])
 
 
 def _tokens_of(word: Span, spans: Sequence[Span]) -> list[int]:

@@ -40,7 +40,7 @@ _PROGRAM = (
         for name in (
             *("abbreviations", "acronyms", "division", "emphasis", "mnemonics", "names"),
             *("normalization", "parts", "placeholders", "products", "punctuation"),
-            *("surroundings", "target_words"),
+            *("quotations", "surroundings", "target_words"),
         )
     ),
     "special_tokens.py",

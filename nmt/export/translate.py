@@ -10,10 +10,11 @@ Or in a program: `from translate import Translator; Translator().translate(["A s
 
 Each line is processed as follows (settings.json selects the steps for this model): split it into
 sentences, and long ones into parts (parts.py, division.py); set aside what stands around a sentence
-(surroundings.py); remove emphasis and links, which are put back by the order of words
-(emphasis.py); replace words that did not occur in training, numbers and codes with placeholders
-(placeholders.py); lower-case the rest, split it into SentencePiece tokens, translate them with
-CTranslate2, restore capitals, and fill in the replaced words.
+(surroundings.py); translate quotations and brackets within it by themselves (quotations.py); remove
+emphasis and links, which are put back by the order of words (emphasis.py); replace words that did
+not occur in training, numbers and codes with placeholders (placeholders.py); lower-case the rest,
+split it into SentencePiece tokens, translate them with CTranslate2, restore capitals, and fill in
+the replaced words.
 """
 
 import io
@@ -55,11 +56,14 @@ SENTENCE = re.compile(r".+?(?:(?<=[.!?…])(?<!\b[Mm]r\.)(?<!\b[Mm]rs\.)(?<!\b\w
 
 
 class _Found(NamedTuple):
-    """A translation, the number of its parts, and whether the length limit cut none of them."""
+    """A translation, the number of its parts, whether the length limit cut none of them, and
+    whether a sentence was divided because it is unusually long.
+    """
 
     text: str
     parts: int
     complete: bool
+    is_long: bool = False
 
 
 class Translator:
@@ -103,12 +107,22 @@ class Translator:
         """
         if isinstance(lines, str):  # a sequence, too: of characters
             raise TypeError("translate takes a list of lines: translate([text])")
+        found = self._translate(lines)
+        for number, line in enumerate(found, first):
+            if line.is_long:
+                _LOG.warning(f"line {number}: unusually long, translated in {line.parts} parts")
+            if not line.complete:
+                _LOG.warning(f"line {number}: translation truncated; see max_length_factor")
+        return [line.text for line in found]
+
+    def _translate(self, lines: Sequence[str]) -> list[_Found]:
         single = self.settings["split_sentences"]
         cut = [self._sentences(line) if single else [line] for line in lines]
         parts = [[self._splitter.parts(sentence) for sentence in line] for line in cut]
-        found = iter(self._search([part for line in parts for each in line for part in each]))
+        flat = [part for line in parts for each in line for part in each]
+        found = iter(self._search(self._with_quotations(flat)))
         translations = []
-        for number, (sentences, line) in enumerate(zip(cut, parts, strict=True), first):
+        for sentences, line in zip(cut, parts, strict=True):
             text, pieces, is_long = "", [], False
             for sentence, each in zip(sentences, line, strict=True):
                 start = len(sentence) - len(sentence.lstrip())
@@ -121,12 +135,8 @@ class Translator:
                 text += sentence[:start]
                 text += translated if each else self._splitter.tidy(sentence)
                 text += sentence[max(start, end) :]
-            translations.append(text.strip())
-            if is_long:
-                count = sum(piece.parts for piece in pieces)
-                _LOG.warning(f"line {number}: unusually long, translated in {count} parts")
-            if not all(piece.complete for piece in pieces):
-                _LOG.warning(f"line {number}: translation truncated; see max_length_factor")
+            count, whole = sum(x.parts for x in pieces), all(x.complete for x in pieces)
+            translations.append(_Found(text.strip(), count, whole, is_long))
         return translations
 
     # ------------------------------------------------------------------------------ before a search
@@ -150,6 +160,16 @@ class Translator:
 
     def _is_unknown(self, token: int) -> bool:
         return bool(self.source.is_unknown(token) or self.source.is_byte(token))
+
+    def _with_quotations(self, parts: list[Part]) -> list[Part]:
+        """Return the parts with the translations of what they enclose in marks."""
+        quotations = (each for part in parts for each in part.quotations.values())
+        sources = dict.fromkeys(each.source for each in quotations if each.source)
+        if not sources:
+            return parts
+        found = (each.text for each in self._translate([*sources]))
+        translations = dict(zip(sources, found, strict=True))
+        return [self._splitter.with_quotations(part, translations) for part in parts]
 
     # ------------------------------------------------------------------------------------- a search
 

@@ -247,6 +247,35 @@ def test_capitals_are_restored_except_in_copied_words(carrying, translator):
     assert found.text == trace.text == "zora liest ein Buch. Das Buch."
 
 
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ('Anna sings "today".', "Anna singt „heute“."),
+        ("Anna sings (today). Anna sings 'today'.", "Anna singt (heute). Anna singt „heute“."),
+    ],
+)
+def test_quotations_are_translated_by_themselves(line, expected, translator, tmp_path, monkeypatch):
+    monkeypatch.setattr(f"{__name__}.ENGLISH", [*ENGLISH, 'He said "Anna (often)".'])
+    carrying = with_placeholders(tmp_path)
+    said = {
+        f'Anna sings "{FIRST}".': f'Anna singt "{FIRST}".',
+        f"Anna sings ({FIRST}).": f"Anna singt ({FIRST}).",
+        "today": "heute",
+    }
+    answers = {
+        (*carrying.source.encode(read), EOS): carrying.target.encode(written)
+        for read, written in said.items()
+    }
+    engine = ScriptedEngine(lambda ids: [answers[tuple(ids)]], max_length=60)
+    data = DataConfig(placeholders="all", plain_punctuation=True)
+    made = translator(carrying, data=data, engine=engine, max_length=60, single=True)
+    [found] = made.translate([line])
+    assert found.text == expected
+    assert len(engine.sources) == line.count("Anna") + 1  # equal ones are searched once
+    with_term = with_terms(made, "today\tjetzt")  # which the sentence around it need not contain
+    assert not any(segment.terms for segment in with_term.segments(line))
+
+
 @pytest.mark.parametrize("batch_tokens", [1, 60, 4096])
 def test_the_batch_size_does_not_change_translations(batch_tokens, translator, subwords):
     lines = ENGLISH + LINES

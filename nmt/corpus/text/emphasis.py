@@ -1,4 +1,4 @@
-"""Emphasis and links within plain text, as chats and notes have them: *this*, [this](address).
+"""Emphasis, links and tags within plain text: *this*, [this](address), <b>this</b>.
 
 The model reads the text without these marks; they are put around the words of the translation
 that belong to the marked words. Needs only the standard library, because `nmt export` copies this
@@ -10,13 +10,16 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from nmt.corpus.text.quotations import SIGNS
+
 _MOST_NESTED = 3  # as in **_[text](address)_**
 _MARKED = re.compile(
     r"(?<![\w*~`\\])(?:"
     r"!?\[(?P<label>[^\[\]\n]{1,300})\](?P<address>\([^()\s]{1,2000}\))"
     # __NAME__ is a template field.
-    r"|(?!__[A-Z\d_]+__)(?P<sign>\*{1,3}|_{1,3}|~~)(?=[\"'“„‘(\[*_~]*[^\W_])"
+    rf"|(?!__[A-Z\d_]+__)(?P<sign>\*{{1,3}}|_{{1,3}}|~~)(?=[\"'“„‘(\[*_~]*(?:[^\W_]|[{SIGNS}]))"
     r"(?P<inner>.{1,300}?)(?<![\s\\])(?P=sign)(?![\w*~])"
+    r"|<(?P<tag>[a-z]{1,9})(?:\s[^<>\n]{0,200})?>(?P<content>[^\s.,;:!?].{0,300}?)</(?P=tag)>"
     r")"
 )
 _OPENING = "\"'“„‘‚«»(["  # stands before a word and its marks
@@ -65,7 +68,7 @@ def _without(text: str, depth: int) -> tuple[str, list[tuple[str, str, int, int]
     length = place = 0
     found: list[tuple[str, str, int, int]] = []
     for match in _MARKED.finditer(text) if depth else ():
-        group = "label" if match["label"] else "inner"
+        group = next(each for each in ("label", "inner", "content") if match[each])
         inner, within = _without(match[group], depth - 1)
         pieces += [text[place : match.start()], inner]
         first = length + match.start() - place

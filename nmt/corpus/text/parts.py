@@ -32,7 +32,9 @@ from nmt.corpus.text.punctuation import (
     typeset,
     within_quotes,
 )
+from nmt.corpus.text.quotations import Quotation, set_aside
 from nmt.corpus.text.surroundings import peel
+from nmt.special_tokens import PLACEHOLDERS
 
 _FEWEST_DIVIDED = 16  # tokens; any model translates shorter sentences better as a whole
 _FEWEST_CAPITALS = 4  # of a single word: USA and TV stay abbreviations
@@ -93,7 +95,7 @@ class Part:
     """A text to translate as a whole."""
 
     raw: str
-    """As typed, without the marks of emphasis and links."""
+    """As typed, without the marks of emphasis and links, and without the text of quotations."""
     cased: str
     """With placeholders."""
     text: str
@@ -109,14 +111,22 @@ class Part:
     """`before` and `after` stand around it in the translation."""
     marks: tuple[Mark, ...] = ()
     """Around words of `text`."""
+    quotations: Mapping[str, Quotation] = field(default_factory=dict)
+    """The quotations and brackets behind placeholders; their sources are translated by themselves,
+    see `Splitter.with_quotations`."""
     marked: str = ""
-    """As typed, if it has marks."""
+    """As typed, if it has marks or quotations."""
     capitals: bool = False
     """Whether it was typed in capitals throughout."""
     capital: bool = False
     """Whether its translation begins with a capital, which the model does not see in the source."""
     continues: bool = False
     """Whether it continues a sentence, in a small letter."""
+
+    @property
+    def names(self) -> dict[str, str]:
+        """`words` without quotations."""
+        return {mark: word for mark, word in self.words.items() if mark not in self.quotations}
 
 
 class Splitter:
@@ -169,7 +179,24 @@ class Splitter:
         before = part.before + parts[0].before
         parts[0] = replace(parts[0], before=before, capital=part.capital)
         parts[-1] = replace(parts[-1], after=parts[-1].after + part.after)
-        return parts
+        known = {each.source: each.translation for each in part.quotations.values()}
+        return [self.with_quotations(half, known) for half in parts]
+
+    def with_quotations(self, part: Part, translations: Mapping[str, str]) -> Part:
+        """Return a part with the translations of its quotations, by their sources."""
+        quotations = {
+            mark: replace(each, translation=translations.get(each.source, ""))
+            for mark, each in part.quotations.items()
+        }
+        written = {mark: self._written(each) for mark, each in quotations.items()}
+        return replace(part, quotations=quotations, written={**part.written, **written})
+
+    def _written(self, quotation: Quotation) -> str:
+        text = quotation.written
+        if quotation.continues and self.rules.target_language == "de":
+            text = _SMALL.sub(lambda word: word[0].lower(), text)
+        around = quotes_of(self.rules.target_language, quotation.opening, quotation.closing)
+        return within_quotes(text, *around)
 
     def _framed(self, text: str, tag: str, longest: int) -> list[Part]:
         before, core, after = peel(text, self.rules.source_language)
@@ -214,8 +241,11 @@ class Splitter:
         # A model would drop and repeat items.
         if _LIST.fullmatch(text) and not _NO_LIST.search(text):
             return self._all(text.split(", "), tag, longest, separator=",")
-        raw, marks = remove_marks(text)
+        raw, quotations = self._without_quotations(text)
+        raw, marks = remove_marks(raw)
         replaced = self._placeholders.insert(raw) if self._placeholders else PlaceholderText(raw)
+        marks = _in_words_of(replaced, marks)
+        quotations = _with_placeholders(replaced, quotations)
         capitals = self._writes_capitals and _in_capitals(replaced.text)
         cased = self._sentence_case(replaced.text) if capitals else replaced.text
         if self.rules.strip_punctuation:
@@ -245,11 +275,17 @@ class Splitter:
                 tokens[: self.rules.room],
                 replaced.words,
                 replaced.written,
-                marks=_in_words_of(replaced, marks),
-                marked=text if marks else "",
+                marks=marks,
+                quotations=quotations,
+                marked=text if marks or quotations else "",
                 capitals=capitals,
             )
         ]
+
+    def _without_quotations(self, text: str) -> tuple[str, dict[str, Quotation]]:
+        if not self._placeholders or self.rules.strip_punctuation or not self._knows('"()'):
+            return text, {}
+        return set_aside(text, self.rules.source_language)
 
     def sentences(self, text: str) -> list[str]:
         """Cut text into sentences, without the whitespace around them."""
@@ -274,6 +310,8 @@ class Splitter:
         are placed
         """
         text = self._restore_case(translation) if self._restore_case else translation
+        for mark, quotation in part.quotations.items():
+            text = quotation.put_marks(text, mark)
         if self.rules.plain_punctuation:
             text = typeset(text, self.rules.target_language)
             text = within_quotes(text, part.before, part.after)
@@ -315,6 +353,21 @@ def _in_words_of(replaced: PlaceholderText, marks: Sequence[Mark]) -> tuple[Mark
         replace(mark, start=bisect_right(ends, mark.start), end=bisect_left(ends, mark.end) + 1)
         for mark in marks
     )
+
+
+def _with_placeholders(
+    replaced: PlaceholderText, quotations: Mapping[str, Quotation]
+) -> dict[str, Quotation]:
+    """Replace the signs of quotations with placeholders of their own."""
+    found: dict[str, Quotation] = {}
+    for sign, quotation in quotations.items():
+        mark = next((each for each in PLACEHOLDERS if each not in replaced.words), None)
+        read = quotation.read(mark) if mark else quotation.typed
+        replaced.text = replaced.text.replace(sign, read)
+        if mark:
+            replaced.words[mark] = replaced.written[mark] = quotation.text
+            found[mark] = quotation
+    return found
 
 
 def _first_letter(text: str) -> str:

@@ -25,6 +25,12 @@ from nmt.corpus.text.emphasis import Mark, put_marks, remove_marks
             [Mark("[", "](x)", 0, 2, True), Mark("*", "*", 2, 3, True)],
         ),
         ("![A dog](dog.png)", "A dog", [Mark("![", "](dog.png)", 0, 2)]),
+        ("a <b>good</b> dog", "a good dog", [Mark("<b>", "</b>", 1, 2)]),
+        (
+            '<a href="x">Our *page*</a>: see',
+            "Our page: see",
+            [Mark("*", "*", 1, 2), Mark('<a href="x">', "</a>", 0, 2)],
+        ),
         ("It (*really*) rains", "It (really) rains", [Mark("*", "*", 1, 2)]),
         (
             "Take **your [own](http://a.b) bag**",
@@ -41,6 +47,8 @@ def test_marks_are_removed(text, plain, marks):
     "text",
     [
         "5 * 3 * 2 = 30",
+        "If a <b and c> d",
+        "a <b>, a <br/> and a </b>",
         "2**3**4",
         "some_file_name and other_name",
         "a 5* hotel or a 4* hotel",

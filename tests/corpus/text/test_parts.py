@@ -67,7 +67,10 @@ def translate(line: str) -> str:
 def write(ready: Splitter, parts: list[Part], sentence: str) -> str:
     if not parts:
         return ready.tidy(sentence)
-    return " ".join(surround(part, ready.write(part, model(part.text))) for part in parts)
+    quoted = {each.source for part in parts for each in part.quotations.values()} - {""}
+    translations = {source: translate(source) for source in quoted}
+    ready_parts = (ready.with_quotations(part, translations) for part in parts)
+    return " ".join(surround(part, ready.write(part, model(part.text))) for part in ready_parts)
 
 
 HENRY = "Henry mag den Gürtel"
@@ -203,10 +206,18 @@ WITHIN = [
     ("A. The belt is red.", "A. Den Gürtel ist rot."),
     ("A. Smith likes the belt.", "A. Smith mag den Gürtel."),
     ("1.2.3 is red", "1.2.3 ist rot"),
-    ('Tom said "I don’t know" yesterday', "Tom sagte „ich nicht weiß“ gestern"),
-    ("Tom said “hello” – but where", "Tom sagte „hallo“ – aber wo"),
+    ('Tom said "I don’t know" yesterday', "Tom sagte „Ich nicht weiß“ gestern"),
+    ("Tom said “hello” – but where", "Tom sagte „Hallo“ – aber wo"),
     ("Henry (Tom) likes it", "Henry (Tom) mag es"),
-    ('"hello", said Tom', "„hallo“, sagte Tom"),
+    ("Henry (not Tom) likes it.", "Henry (nicht Tom) mag es."),
+    ("Henry (I see) likes it", "Henry (ich sieh) mag es"),
+    ("Zora [not Zbigniew] likes it", "Zora [nicht Zbigniew] mag es"),
+    ('Write "OK" (not "Hello") to Tom', "Schreib „OK“ (nicht „Hallo“) zu Tom"),
+    ('"Stop!" said Tom.', "„Halt!“, sagte Tom."),
+    ('Tom said "stop 5pm (or 6)."', "Tom sagte „Halt 17 Uhr (oder 6).“"),
+    ('The *"red"* belt is "*not* red"', "Den „*Rot*“ Gürtel ist „*Nicht* rot“"),
+    ("<b>Stop:</b> Henry is <i>not</i> red", "<b>Halt:</b> Henry ist <i>nicht</i> rot"),
+    ('"hello", said Tom', "„Hallo“, sagte Tom"),
     ("Where is the station?!", "Wo ist den Bahnhof?!"),
     ("Stop!!!", "Halt!!!"),
     ("Henry likes the belt. 😀 Tom has books.", "Henry mag den Gürtel. 😀 Tom hat Bücher."),
@@ -218,11 +229,11 @@ WITHIN = [
     ("The station of ............ is red.", "Den Bahnhof von ............ ist rot."),
     ("Tom—Henry", "Tom – Henry"),
     ("Tom said, 'Henry likes \"Zora\".'", "Tom sagte, „Henry mag ‚Zora‘.“"),
-    ("“Tom said, ‘stop.’”", "„Tom sagte, ‚halt.‘“"),
-    ("Tom said, ‘stop.’", "Tom sagte, „halt.“"),
-    ("'Hello,' said Tom, 'I don't know.'", "„hallo,“ sagte Tom, „ich nicht weiß.“"),
+    ("“Tom said, ‘stop.’”", "„Tom sagte, ‚Halt.‘“"),
+    ("Tom said, ‘stop.’", "Tom sagte, „Halt.“"),
+    ("'Hello,' said Tom, 'I don't know.'", "„Hallo“, sagte Tom, „Ich nicht weiß.“"),
     ("Tom said \"Henry likes 'Zora'\"", "Tom sagte „Henry mag ‚Zora‘“"),
-    ("``hello'' said Tom", "„hallo“ sagte Tom"),
+    ("``hello'' said Tom", "„Hallo“ sagte Tom"),
     ("The train leaves at 7pm", "Den Zug fährt um 19 Uhr"),
     ("Hello,where is Tom ?", "Hallo, wo ist Tom?"),
     ("Name : Tom", "Name: Tom"),
@@ -258,8 +269,8 @@ WITHIN = [
         "see *Zora Berg* on [page 5](https://x.org/a), Tom",
         "Sieh *Zora Berg* am [Seite 5](https://x.org/a), Tom",
     ),
-    ("it is 'red' and “red”", "Es ist „rot“ und „rot“"),
-    ("5' 10\" and 'red'", "5' 10\" und „rot“"),
+    ("it is 'red' and “red”", "Es ist „Rot“ und „Rot“"),
+    ("5' 10\" and 'red'", "5' 10\" und „Rot“"),
     ("&Stop", "&Halt"),
     ("_Stop", "_Halt"),
     ("~Stop", "~Halt"),

@@ -1,0 +1,131 @@
+"""Quotations and brackets within a sentence, which are translated by themselves.
+
+The model reads a placeholder between the marks, and the translation of what they enclose is put in
+its place. So quoted words are read as the sentences of their own that they are in training, and
+all marks of the translation are in pairs. Needs only the standard library, because `nmt export`
+copies this file beside translate.py.
+"""
+
+import re
+from dataclasses import dataclass
+
+from nmt.corpus.text.placeholders import cover_codes, has_text
+from nmt.special_tokens import TAGS
+
+SIGNS = TAGS[-4:]
+"""They stand for quotations until placeholders do; text cannot contain them. A model confuses more
+of them in a sentence."""
+
+_QUOTATION = re.compile(
+    r"(?<![^\s(\[*_~-])\"(?P<quote>[^\s\"](?:[^\"]*[^\s\"])?)\"(?![\w-])"
+    r"|(?<!\S)(?:\((?P<round>[^()\[\]]+)\)|\[(?P<square>[^()\[\]]+)\])(?![\w(-])"
+)
+_STOPS = ".!?…"
+_BEFORE_REPORT = re.compile(r" [a-zäöü]")  # "Stop!" he shouted.
+_RELATIVE = re.compile(r"(?:who|whose|whom|which|that|where)\s")
+_NOUN = re.compile(r"(?:[^\W\d_]+ )?[^\W\d_]+(?= $)")  # before a bracket, with its article
+_I = re.compile(r"I\b")
+_LONGEST_LABEL = 3  # of letters and abbreviations, which are copied: OK, TV
+
+
+@dataclass(frozen=True)
+class Quotation:
+    """What quotation marks or brackets enclose."""
+
+    opening: str
+    closing: str
+    text: str
+    """As typed, without a comma or full stop that the model reads after the marks."""
+    noun: str = ""
+    """What a relative clause refers to."""
+    stop: str = ""
+    """The full stop that was typed within the marks."""
+    translation: str = ""
+    """Of `source`."""
+
+    @property
+    def source(self) -> str:
+        """The text to translate by itself, "" if it is copied."""
+        if len(self.text) <= _LONGEST_LABEL and (len(self.text) == 1 or self.text.isupper()):
+            return ""
+        return f"{self.noun}, {self.text}." if self.noun else self.text + self.stop
+
+    @property
+    def written(self) -> str:
+        """What stands between the marks of the translation, or `text` as long as there is none."""
+        if not self.translation:
+            return self.text
+        clauses = self.translation.split(", ")
+        found = clauses[1] if self.noun and len(clauses) > 1 else self.translation
+        return found if self.text.endswith(".") else found.removesuffix(".")
+
+    @property
+    def continues(self) -> bool:
+        """Whether it begins in a small letter as a part of the sentence; brackets hide an I."""
+        return self.text[0].islower() or (self.opening != '"' and bool(_I.match(self.text)))
+
+    @property
+    def typed(self) -> str:
+        """The whole as typed."""
+        return f"{self.opening}{self.text}{self.closing}"
+
+    def read(self, placeholder: str) -> str:
+        """Return what the model reads."""
+        return f'"{placeholder}"' if self.opening == '"' else f"({placeholder})"
+
+    def put_marks(self, text: str, placeholder: str) -> str:
+        """Return a translation with the marks around the placeholder, whatever the model wrote."""
+        text = re.sub(
+            rf"[\"(\[]?{placeholder}([.,]?)[\")\]]?",
+            lambda found: f"{self.opening}{placeholder}{found[1]}{self.closing}",
+            text,
+        )
+        # The full stop of the sentence, which the model read after the marks
+        at_end = re.compile(rf"{placeholder}\.?{re.escape(self.closing)}\.?$")
+        if self.opening == '"' and (self.stop or self.text[-1] in _STOPS):
+            text = at_end.sub(f"{placeholder}{self.stop}{self.closing}", text)
+        return text
+
+
+def set_aside(text: str, language: str) -> tuple[str, dict[str, Quotation]]:
+    """Return plain text with a sign in place of each quotation and bracket, and what they are.
+
+    language: code of the text's language
+
+    >>> [each.text for each in set_aside('He said "yes".', "en")[1].values()]
+    ['yes']
+    """
+    if not any(mark in text for mark in '"(['):
+        return text, {}
+    found: dict[str, Quotation] = {}
+    pieces, place = [], 0
+    for match in _QUOTATION.finditer(cover_codes(text)):
+        group = match.lastgroup or ""
+        inner = text[match.start(group) : match.end(group)]
+        if not has_text(inner) or len(found) == len(SIGNS):
+            continue
+        before, after = text[: match.start()], text[match.end() :]
+        sign = SIGNS[len(found)]
+        if group == "quote":
+            found[sign], stop = _quotation(inner, before, after)
+        else:
+            noun = _NOUN.search(before) if language == "en" and _RELATIVE.match(inner) else None
+            opening, closing = text[match.start()], text[match.end() - 1]
+            found[sign], stop = Quotation(opening, closing, inner, noun[0] if noun else ""), ""
+        pieces += [text[place : match.start()], sign + stop]
+        place = match.end()
+    plain = "".join([*pieces, text[place:]])
+    return (plain, found) if found and has_text(plain) else (text, {})
+
+
+def _quotation(inner: str, before: str, after: str) -> tuple[Quotation, str]:
+    """Return a quotation, and the comma or full stop that the model reads after it."""
+    if inner.endswith(",") and after:  # "I'm here," he said.
+        return Quotation('"', '"', inner[:-1]), ","
+    if inner[-1] not in _STOPS:
+        return Quotation('"', '"', inner), ""
+    if not after:
+        stop = "." if inner.endswith(".") and not inner.endswith("..") else ""
+        read = "" if before.endswith((", ", ": ")) else "."
+        return Quotation('"', '"', inner.removesuffix(stop), stop=stop), read
+    return Quotation('"', '"', inner), "" if before or not _BEFORE_REPORT.match(after) else ","

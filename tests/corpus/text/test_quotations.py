@@ -1,0 +1,113 @@
+"""Quotations and brackets within a sentence."""
+
+import pytest
+
+from nmt.corpus.text.quotations import SIGNS, Quotation, set_aside
+
+A, B = SIGNS[:2]
+
+
+@pytest.mark.parametrize(
+    ("text", "plain", "sources"),
+    [
+        ('The word "love" is old.', f"The word {A} is old.", ["love"]),
+        ('He said "yes".', f"He said {A}.", ["yes"]),
+        ("We came late (again).", f"We came late {A}.", ["again"]),
+        ("The film [new] is good.", f"The film {A} is good.", ["new"]),
+        ("(Maybe) he comes.", f"{A} he comes.", ["Maybe"]),
+        ('Tom (my "best" friend) is here.', f"Tom {A} is here.", ['my "best" friend']),
+        ('Click **"Save"** now.', f"Click **{A}** now.", ["Save"]),
+        # What the model reads after the marks
+        ('"Stop!" he shouted.', f"{A}, he shouted.", ["Stop!"]),
+        ('"I am here," he said.', f"{A}, he said.", ["I am here"]),
+        ('He shouted "Stop!"', f"He shouted {A}.", ["Stop!"]),
+        ('He said "yes."', f"He said {A}.", ["yes."]),
+        ('She said, "Eat!"', f"She said, {A}", ["Eat!"]),
+        ('"I am here," he said, "and late."', f"{A}, he said, {B}", ["I am here", "and late."]),
+        # A relative clause needs its noun.
+        ("He has a fridge (which is old).", f"He has a fridge {A}.", ["a fridge, which is old."]),
+        # Letters and abbreviations are copied.
+        ('Press "OK" (a).', f"Press {A} {B}.", ["", ""]),
+    ],
+)
+def test_quotations_and_brackets_are_set_aside(text, plain, sources):
+    found, quotations = set_aside(text, "en")
+    assert found == plain
+    assert [each.source for each in quotations.values()] == sources
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "No marks at all",
+        "the book(s) on the table",
+        "Call (030) 123456.",
+        "x[0] and f(x) and foo()",
+        "see [this](other page)",
+        "Dear [FIRST NAME], hello",
+        'a 5" pipe and a 6" pipe',
+        'He said "I am',
+        'an "EU"-wide rule',
+        "I am happy (: and well",
+        '"Yes" (no)',  # nothing is left to translate
+    ],
+)
+def test_other_marks_stay(text):
+    assert set_aside(text, "en") == (text, {})
+
+
+def test_further_quotations_stay():
+    plain, quotations = set_aside(" ".join(f"see (item {number})" for number in range(9)), "en")
+    assert list(quotations) == list(SIGNS)
+    assert plain.endswith("see (item 4) see (item 5) see (item 6) see (item 7) see (item 8)")
+
+
+@pytest.mark.parametrize(
+    ("quotation", "written"),
+    [
+        (Quotation('"', '"', "love", translation="Liebe"), "Liebe"),
+        (Quotation('"', '"', "OK"), "OK"),
+        (Quotation('"', '"', "yes", stop=".", translation="Ja."), "Ja"),
+        (Quotation("(", ")", "see below", translation="Siehe unten."), "Siehe unten"),
+    ],
+)
+def test_the_translation_has_no_full_stop_that_the_source_lacks(quotation, written):
+    assert quotation.written == written
+
+
+@pytest.mark.parametrize(
+    ("translation", "written"),
+    [
+        ("Eine Küche, die alt ist.", "die alt ist"),
+        ("Eine Küche, die alt ist, ist alt.", "die alt ist"),
+        ("Eine alte Küche.", "Eine alte Küche"),
+    ],
+)
+def test_of_a_noun_with_its_relative_clause_the_clause_is_written(translation, written):
+    quotation = Quotation("(", ")", "which is old", "a kitchen", translation=translation)
+    assert quotation.written == written
+
+
+@pytest.mark.parametrize(
+    ("quotation", "model_writes", "expected"),
+    [
+        (Quotation('"', '"', "no"), 'Er hat "X" gesagt.', 'Er hat "X" gesagt.'),
+        (Quotation('"', '"', "no"), 'Er hat "X gesagt.', 'Er hat "X" gesagt.'),
+        (Quotation('"', '"', "no"), "Er hat X gesagt.", 'Er hat "X" gesagt.'),
+        (Quotation("[", "]", "new"), "Der Film (X ist gut.", "Der Film [X] ist gut."),
+        (Quotation('"', '"', "no", stop="."), 'Er sagte: "X".', 'Er sagte: "X."'),
+        (Quotation('"', '"', "no", stop="."), 'Er sagte: "X"', 'Er sagte: "X."'),
+        (Quotation('"', '"', "no", stop="."), 'Er hat "X" gesagt.', 'Er hat "X" gesagt.'),
+        (Quotation('"', '"', "No!"), 'Er rief "X".', 'Er rief "X"'),
+        (Quotation('"', '"', "No!"), 'Er hat "X" gerufen.', 'Er hat "X" gerufen.'),
+        (Quotation('"', '"', "no"), 'He said "X".', 'He said "X".'),
+        (Quotation('"', '"', "no"), '"X," he said.', '"X," he said.'),
+    ],
+)
+def test_the_marks_are_in_pairs(quotation, model_writes, expected):
+    assert quotation.put_marks(model_writes, "X") == expected
+
+
+def test_many_marks_take_little_time():
+    assert set_aside('a "b (c [d ' * 20_000, "en")[0].startswith("a ")
+    assert len(set_aside('see "it" (now) ' * 20_000, "en")[1]) == len(SIGNS)
