@@ -38,8 +38,9 @@ _PROGRAM = (
     *(
         f"corpus/text/{name}.py"
         for name in (
-            *("abbreviations", "division", "emphasis", "mnemonics", "normalization", "parts"),
-            *("placeholders", "punctuation", "surroundings", "target_words"),
+            *("abbreviations", "codes", "dates", "division", "emphasis", "mnemonics"),
+            *("normalization", "parts", "placeholders", "punctuation", "surroundings"),
+            "target_words",
         )
     ),
     "special_tokens.py",

@@ -31,7 +31,8 @@ LINES = ["Anna sings today.", "Ben swims often.", "Jonas cooks at home."]
 
 
 PROGRAM = {
-    *("abbreviations.py", "division.py", "emphasis.py", "mnemonics.py", "normalization.py"),
+    *("abbreviations.py", "codes.py", "dates.py", "division.py", "emphasis.py", "mnemonics.py"),
+    "normalization.py",
     "parts.py",
     *("placeholders.py", "punctuation.py", "special_tokens.py", "surroundings.py"),
     *("target_words.py", "translate.py", "target_words.json", "settings.json", "README.md"),

@@ -7,6 +7,8 @@ library, because `nmt export` copies this file beside translate.py.
 import re
 from collections.abc import Callable
 
+from nmt.corpus.text.dates import spell_out_dates
+
 _CONTRACTIONS = (
     "I'm I've you're you've you'll they're they've we've he's she's that's what's there's where's "
     "who's let's it'll don't doesn't didn't can't won't isn't aren't wasn't weren't couldn't "
@@ -39,17 +41,6 @@ _UNITS = {  # one, and several
     **dict.fromkeys(("lb", "lbs"), ("pound", "pounds")),
     **{"oz": ("ounce", "ounces"), "ft": ("foot", "feet")},
 }
-MONTHS = (
-    *("January", "February", "March", "April", "June", "July", "August"),
-    *("September", "October", "November", "December"),
-)
-DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_MONTH = {name[:3]: name for name in MONTHS} | {"Sept": "September"}
-_DAY = {name[:3]: name for name in DAYS} | {
-    **{"Tues": "Tuesday", "Thur": "Thursday", "Thurs": "Thursday"}
-}
-_CALENDAR = _MONTH | _DAY
-
 _WORD = re.compile(
     rf"(?<![\w'’.&@/-])(?i:({'|'.join(_WORDS)})|({'|'.join(_OFTEN_DOTTED)})(?:\.(?=,|\s[a-z\d]))?)"
     r"(?![\w'’&@/-]|\.\w)"
@@ -58,15 +49,9 @@ _ABBREVIATION = re.compile(
     r"(?<![\w.])(?i:e\.\s?g\.|i\.\s?e\.|a\.s\.a\.p\.|u\.s\.(?:a\.)?|u\.k\.)"
     r"|\b(?i:n[or])\.(?=\s?\d)|(?<!\S)(?:w/o?(?=\s)|y/o(?!\S)|@(?=\s))"
 )
-_HALF_OF_DAY = re.compile(r"(?<=\d)\s?([ap])(\.?)\s?m\b(?!(?<=\sam)\s+I\b)\.?", re.IGNORECASE)
 _MEASURE = re.compile(rf"(?:((?<![\d.,:/])1)|\d)\s?({'|'.join(_UNITS)})\b(?!['’-])")
 _ATTACHED = re.compile(r"(?<=\d)(?!(?:st|nd|rd|th)\b)(?=(?:[a-z]{2,}|[glm])(?![^\W_]))")
 _SQUARE = re.compile(r"(?<=\d)\s?sq\.?\s?m\b\.?")
-_DATE = re.compile(
-    rf"\b({'|'.join(sorted(_CALENDAR, key=len, reverse=True))})"
-    r"(?:\.(?=,?\s(?:\d|[a-z]))|(?=,?\s\d{1,2}\b))"
-    rf"|(?<=\d\s)({'|'.join(sorted(_MONTH, key=len, reverse=True))})\b(?:\.(?=\s\S))?"
-)
 _LETTERS = re.compile(r"[^\W\d_]+")
 _NO_END = re.compile(  # of a sentence, before a small letter or a figure
     r"(?<![\w.])(?i:approx|dept|ed|est|excl|incl|max|qty|tel|temp|vol"
@@ -74,11 +59,6 @@ _NO_END = re.compile(  # of a sentence, before a small letter or a figure
     r"|(?<=\d)\.(?=[-–—](?!\w))"  # CHF 120.-
 )
 _HYPHENATED = re.compile(r"(?<![\w-])([^\W\d_]+)-([^\W\d_]+)(?![\w-])")
-_DAYS_FROM_TO = re.compile(
-    rf"\b({'|'.join(sorted(_DAY, key=len, reverse=True))})\.?\s?[–-]\s?"
-    rf"({'|'.join(sorted(_DAY, key=len, reverse=True))})\b\.?(?!-)"
-)
-_TIME_TO = re.compile(r"(?<=m\.)\s?[–-]\s?(?=\d)")
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _ONES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _NUMBER_WORD = re.compile(  # twenty-one, but neither twenty-first nor two hundred and twenty-one
@@ -142,13 +122,6 @@ def spell_out(text: str, language: str, is_known: Callable[[str], bool]) -> str:
         known = len(match[2]) > 1 and is_known(match[2])
         return f"{match[0][0]} {form}" if knows(form) and not known else match[0]
 
-    def date(match: re.Match[str]) -> str:
-        return long_form(match, _CALENDAR[match[1] or match[2]])
-
-    def days(match: re.Match[str]) -> str:
-        form = f"{_DAY[match[1]]} to {_DAY[match[2]]}"
-        return form if knows(form) else match[0]
-
     def in_figures(match: re.Match[str]) -> str:
         return f"{_TENS.index(match[1].lower()) + 2}{_ONES.index(match[2].lower()) + 1}"
 
@@ -164,16 +137,14 @@ def spell_out(text: str, language: str, is_known: Callable[[str], bool]) -> str:
         solid = match[1] + match[2].lower()
         return solid if not knows(match[0]) and is_known(solid.lower()) else match[0]
 
-    has_dots = knows("p.m.") and not is_known("pm")
-    spelled = _HALF_OF_DAY.sub(lambda m: f" {m[1].lower()}.m." if has_dots else f" {m[1]}m", text)
-    spelled = _DAYS_FROM_TO.sub(days, _TIME_TO.sub(" to ", spelled))
+    spelled = spell_out_dates(text, is_known)
     if _TRIPLE.search(spelled):
         spelled = _LETTERS.sub(not_drawn_out, spelled)
     spelled = _TITLE.sub(r"\1.", _NUMBER_WORD.sub(in_figures, spelled))
     spelled = _JOINED.sub(" and ", spelled)
     spelled = _ALTERNATIVES.sub(alternatives, _SQUARE.sub(" m²", spelled))
     spelled = _ATTACHED.sub(" ", _MEASURE.sub(measure, _DECADE.sub("", spelled)))
-    spelled = _WORD.sub(word, _ABBREVIATION.sub(abbreviation, _DATE.sub(date, spelled)))
+    spelled = _WORD.sub(word, _ABBREVIATION.sub(abbreviation, spelled))
     spelled = _HYPHENATED.sub(hyphenated, spelled)
     return spelled.upper() if text.isupper() else spelled
 

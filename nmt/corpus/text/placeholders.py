@@ -12,7 +12,9 @@ from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
 
-from nmt.corpus.text.abbreviations import DAYS, MONTHS, spell_out
+from nmt.corpus.text.abbreviations import spell_out
+from nmt.corpus.text.codes import CODES
+from nmt.corpus.text.dates import DAYS, MONTHS
 from nmt.corpus.text.punctuation import with_usual_spaces
 from nmt.special_tokens import NUMBERS, PLACEHOLDERS
 
@@ -77,7 +79,7 @@ EMOJI = (
 )
 _IN_FACE = r"[^\w\s()]|_|[\u3040-\u30ff]"
 EMOTICON = (  # :-) <3 ^_^ ¯\_(ツ)_/¯
-    r"(?<!\S)(?:>?[:;=]['’]?[-^]?(?:[)(\[\]DPp|*]+|[/\\Oo3])|<3|\^\.?\^|[-^<>;*=]_+[-^<>;*=]"
+    r"(?<!\S)(?:>?[:;=]['’]?[-^]?(?:[)(\[\]DPp|*]+|[/\\Oo3])|(?:<3+)+|\^\.?\^|[-^<>;*=]_+[-^<>;*=]"
     rf"|(?:{_IN_FACE}){{0,9}}\((?:{_IN_FACE}){{1,9}}\)(?:{_IN_FACE}){{0,9}})(?![^\s.,!?])"
 )
 _FILE_ENDINGS = (
@@ -115,6 +117,7 @@ _NAMELIKE = re.compile(
         (
             r"</?[A-Za-z][^<>\n]{0,200}>",  # a tag
             TEMPLATE_FIELD,
+            *CODES,
             r"<%[^<>\n]{0,200}%>|<\?(?:[^?\n]|\?(?!>)){0,200}\?>|\[\[[^\[\]\n]{1,80}\]\]",
             r"(?!\A\S*\Z)\[[A-Z][A-Z\d_]+\]",  # [DATE], unless it is the whole text
             r"(?<=\w )\[[A-Z][A-Z\d]+(?: [A-Z\d]+){1,3}\]",  # [FIRST NAME]
@@ -127,7 +130,7 @@ _NAMELIKE = re.compile(
             r"(?<!\S)[A-Za-z]:\\\S*\w|(?<!\S)(?:~|\.{1,2})?/\.?\w(?:[^\s,;:!?]*\w)?",  # a path
             r"(?<!\S)\\\\\w\S*\w|(?<!\S)--[a-z][\w-]*\w",  # \\server\share, --help
             r"(?<!\S)\w[\w.-]*(?:/[\w.-]+)*/[\w-]+\.[A-Za-z]{1,5}(?!\w)",  # src/main.rs
-            rf"(?<![\w.-])\w[\w.-]{{0,100}}\.(?:{_FILE_ENDINGS})"
+            rf"(?<![\w.-])\w[\w.-]{{0,100}}(?: ?\(\d{{1,3}}\))?\.(?:{_FILE_ENDINGS})"
             rf"(?::\d{{2,5}}(?!\d))?(?:/{_URL_TEXT}|(?![\w-]|\.\w))",
             r"(?<![\w+])C\+\+(?!\w)|(?<!\w)[CF]#(?!\w)|(?<!\S)\.NET(?!\w)",
             r"(?<!\w)(?:Ctrl|Strg|Alt|Shift|Cmd|Win)(?:\+\w{1,12}|-[A-Z\d]{1,3}(?!\w))+",
@@ -145,8 +148,6 @@ _NAMELIKE = re.compile(
             r"(?<!\w)(?:[A-Z]{2} (?=0\d\d)|ISBN:? )\d(?:[\d-]*[\dX])?(?!\w)",  # BA 0295
             r"(?:(?<=\b[Ff]light )[A-Z][A-Z\d]|(?<!\w)(?:ICE|IC|EC|RE|RB)) \d{1,4}(?!\w)",
             r"(?<![\w-])(?:X{1,3}(?:IX|IV|V?I{0,3})|IX|IV|VI{1,3}|II{1,2})(?![\w-])",  # Henry VIII
-            r"(?:(?<=[a-z,] )|(?<!\w)\d{1,4}[A-Z]? )(?:[A-Z][\w'’-]+ ){1,2}"  # 221B Baker Street
-            r"(?:Street|Road|Avenue|Lane|Drive|Square|Boulevard)(?!\w)",
             # A run with a digit, and later another after a letter, ^ or ::, such as 1Z99 or 10^6,
             # but no measures, such as 5m2 or 2x5kg
             rf"(?<![{_IN_CODE}])(?!(?!0x)[\d.]+(?:x\d|[kcm]?m[23]\b))#?[A-Za-z]*\d[{_IN_CODE}]*"
@@ -167,7 +168,7 @@ _NAMELIKE = re.compile(
     )
 )
 # Every match of _NAMELIKE contains a match of this one, which is faster to search for.
-_UNLIKE_WORDS = re.compile(r"[^A-Za-zÀ-ſ ,?!'\".:;-]|[.:;][^ \"]|-[A-Z-]")
+_UNLIKE_WORDS = re.compile(r"[^A-Za-zÀ-ſ ,?!'\".:;-]|[.:;][^ \"]|-[A-Z-]|(?<!\S)-[a-z]|'n'")
 _NUMBER = re.compile(
     r"(?<![\w.,:/])(?:(?<![^\s(])[-−±~≈#])?"
     rf"(?P<currency>(?:(?:US|A|C)?\$|[{_SIGNS}]|(?:{_CURRENCIES})\b)\s?)?(?P<figures>"

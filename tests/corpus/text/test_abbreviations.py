@@ -11,7 +11,7 @@ KNOWN = frozenset(
     re.findall(
         r"\w+",
         "p m a am i don t you re are please for example that is number about as soon possible usa "
-        "hour hours minutes pounds feet january monday etc prepaid without with against going to "
+        "hour hours minutes pounds feet january february march june monday tuesday friday etc prepaid without with against going to "
         "the open at and now coworker co",
     )
 )
@@ -48,6 +48,17 @@ KNOWN = frozenset(
         ("Jan. 5, 5 Jan, on 5 Jan.", "January 5, 5 January, on 5 January."),
         ("on Mon. at 5", "on Monday at 5"),
         ("Jan is open", "Jan is open"),
+        ("Mon. to Fri.", "Monday to Friday."),
+        ("Mon., the 5th", "Monday, the 5th"),
+        ("Mon-Fri, Monday-Friday", "Monday to Friday, Monday to Friday"),
+        ("Tue", "Tuesday"),
+        ("on March 3, 2025, it", "on 3 March 2025, it"),
+        ("March 3rd, 2025 10:15 AM", "3rd March 2025, 10:15 a.m."),
+        ("on March 3, I", "on March 3, I"),
+        ("June 3-7 and June 3 – 7, 2025", "3-7 June and 3-7 June 2025"),
+        ("Jan. 5 - Feb. 3, 2025", "5 January - 3 February 2025"),
+        ("between 5pm-7pm, 5pm-7pm", "between 5 p.m. and 7 p.m., 5 p.m. to 7 p.m."),
+        ("between 5-7pm", "between 5 and 7 p.m."),
         ("w/ and w/o the", "with and without the"),
         # Chats
         ("u dont, asap pls", "you don't, as soon as possible please"),

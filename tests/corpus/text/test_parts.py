@@ -141,7 +141,7 @@ UNTRANSLATED = [
     "{name}", "{{ user }}", "{% if a %}", "%s", "%1$s", "${HOME}", "#hashtag", "@tom", "/usr/bin",
     "C:\\Users\\x", "foo_bar", "main()", "`code`", "<br>", "&nbsp;", "192.168.0.1", "v1.2.3",
     "____", "[1]", "(2)", "5 + 5 = 10", "₿", "5.", "DE89 3704 0044 0532 0130 00", "10–12", "½",
-    "12:30-14:00", "§ 5", "“”", "©", "3D",
+    "12:30-14:00", "§ 5", "“”", "©", "3D", "a = b", "E = mc²", "10 Downing St.",
 ]  # fmt: skip
 ONCE = [  # kept as they are, wherever they stand
     "Q&A", "AT&T", "XIV", "221B Baker Street", "ICE 513",
@@ -155,6 +155,14 @@ ONCE = [  # kept as they are, wherever they stand
     "(555) 123-4567", "555-1234", "192.168.0.1", "10:00-12:00", "5–10", "16:9", "1000", "1990",
     "3.5.2024", "24/7", "DE89 3704 0044 0532 0130 00", "Anna-Lena",
     "O'Neill", "Zoë Brandvold", "Jean-Luc O'Neill",
+    # Formulas
+    "2 + 2 = 4", "a² + b² = c²", "E = mc²", "p ≤ 0.05", "n ≥ 10", "a == b", "x > 3", "10/2=5",
+    # Program text
+    "report_final(2).docx", "photo (1).jpg", ".env", ".gitignore", "DEBUG=true", "x=5", "x[0]",
+    "ls -la", "tar -xzf", 'git commit -m "hello"', "-v", 'print("Hello")', "foo(x, y)", "f(x)",
+    # Streets
+    "10 Downing St", "350 Fifth Ave, New York, NY 10118", "5 5th Ave", "12 Rose Rd", "7b Oak Ln",
+    "Rock 'n' roll", "<333", "<3<3",
 ]  # fmt: skip
 NUMBERS_IN_GERMAN = [
     ("it costs €12.50", "Es kostet 12,50 €"),
@@ -494,6 +502,10 @@ def test_a_spelled_out_abbreviation_ends_no_sentence(typed: str, written: str) -
         "the 70s and 80s",
         "10%off",
         "yes/no",
+        "the dog(s) are",
+        "at < 5",
+        "so -that is it",
+        "the way St. Mary",
     ],
 )
 def test_ordinary_punctuation_is_no_thing_of_its_own(text: str) -> None:
