@@ -4,7 +4,7 @@ Needs only the standard library, because `nmt export` copies this file beside tr
 """
 
 _TERM = r"(?:\d+(?:[.,]\d+)*(?:%|[a-z]{1,2})?|[A-Za-z]\d?|[A-Za-z]{2}(?=[²³]))[²³]?(?![\w²³'’])"
-_SUM = rf"{_TERM}(?:\s?[-+*/×÷·^−]\s?{_TERM}){{0,9}}"
+_SUM = rf"{_TERM}(?:(?:\s?[-+*/×÷·^−]\s?| x ){_TERM}){{0,9}}"
 _FORMULA = (  # E = mc², x > 3, 2 + 2 = 4
     rf"(?<![\w.,:$€£<>=/+'’-]){_SUM}"
     rf"(?:\s?(?:[<>=!]=|[=<>≤≥≠≈±])\s?(?:[-−]\s?)?{_SUM}){{1,9}}"

@@ -40,7 +40,7 @@ _ALTERNATED = str.maketrans("„“‚‘", "‚‘„“")
 _CLOSES_QUOTATION = rf'(?<![\d{NUMBERS}])"'  # not inches
 _COMMA_WITHOUT_SPACE = re.compile(r"(?<=[^\W\d_]),(?=[^\W\d_])")
 _SPACE_BEFORE_MARK = re.compile(r"(?<=\w) (?=[?!,;:.](?: |$))")
-_SPACED_HYPHEN = re.compile(r"(?<=\S) - (?=[^\W\d_])")
+_SPACED_HYPHEN = re.compile(rf"(?<=\S) - (?=[^\W\d_])|(?<=[^\W\d_]) - (?=[{NUMBERS}])")
 
 
 def plain(text: str) -> str:

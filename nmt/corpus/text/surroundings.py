@@ -33,7 +33,9 @@ _REPEATED = re.compile(r"(?<=[^\s.…])\s*(?:\.{2,}|…)[.…!?]*$|(?<=[!?])[!?.
 _LAUGH = r"(?i:lol|rofl|lmao|omg|xd|(?:ha){2,9}h?|(?:he){2,9}|(?:hi){2,9})"
 _EMOTICON = re.compile(rf"\s+{EMOTICON}$|\s*{KEYCAP}$|(?<![\s,])[\s,]+{_LAUGH}$")
 _EMOTICON_BEFORE = re.compile(rf"(?:{EMOTICON}|{KEYCAP})(?=\s)|{_LAUGH}[,.!]*(?=\s)")
-_NOTE = re.compile(r"\s*(?:\[\d{1,3}\])+$|(?:(?<=[^\W\d_]{3})|(?<=[^\w\s]))[¹²³⁴-⁹]+$")  # of a footnote
+_NOTE = re.compile(  # the number of a footnote, but not c²
+    r"\s*(?:\[\d{1,3}\])+$|(?:(?<=[^\W\d_]{3})|(?<=[^\w\s]))[¹²³⁴-⁹]+$"
+)
 _CUT_OFF = re.compile(r"(?<![\s–—―-])\s*(?:-{2,}|[–—―]+)[.!?]*$|(?<=\S)\s-$")
 _NEW_SPEAKER = re.compile(r"(?:-{1,2}|[–—―])(?=[\"“„‘'(¿¡]?[^\W\d_a-z])")  # not an option, --help
 _BLANK = re.compile(r"\s*[._=~*-]{3,}$")  # a field to fill in

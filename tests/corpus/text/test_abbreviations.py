@@ -11,8 +11,8 @@ KNOWN = frozenset(
     re.findall(
         r"\w+",
         "p m a am i don t you re are please for example that is number about as soon possible usa "
-        "hour hours minutes pounds feet january february march june monday tuesday friday etc prepaid without with against going to "
-        "the open at and now coworker co",
+        "hour hours minutes pounds feet january february march june monday tuesday friday etc prepaid without "
+        "with against going to the open at and now coworker co",
     )
 )
 
