@@ -72,6 +72,10 @@ _ALTERNATIVES = re.compile(  # yes/no
     rf"(?<![\w/.:@'’&-])(?<!\d )[^\W\d_]{{2,}}"
     rf"(?:(?:{_ALTERNATIVE.pattern})[^\W\d_]{{2,}})+(?!['’-]?\w|/|\.\w)"
 )
+_AT_TELEPHONE = re.compile(
+    r"\b(?:at|on)(?= (?:(?!\d\d?[/-]\d\d?[/-])(?:\+\d|0\d|\(\d{3}\))(?:[ /()-]{0,2}\d){4}"
+    r"|(?:(?:1-)?\d{3}-)?\d{3}-\d{4}(?!\d)))"
+)
 _TITLE = re.compile(r"\b(Dr|Prof)(?= [A-Z])")
 _TRIPLE = re.compile(r"([^\W\d_])\1{2,}")
 _DECADE = re.compile(r"(?<=\d0)['’](?=s\b)|(?<!\w)['’](?=\d0s\b)")
@@ -142,6 +146,8 @@ def spell_out(text: str, language: str, is_known: Callable[[str], bool]) -> str:
         spelled = _LETTERS.sub(not_drawn_out, spelled)
     spelled = _TITLE.sub(r"\1.", _NUMBER_WORD.sub(in_figures, spelled))
     spelled = _JOINED.sub(" and ", spelled)
+    if is_known("under"):  # of which German readers think
+        spelled = _AT_TELEPHONE.sub("under", spelled)
     spelled = _ALTERNATIVES.sub(alternatives, _SQUARE.sub(" m²", spelled))
     spelled = _ATTACHED.sub(" ", _MEASURE.sub(measure, _DECADE.sub("", spelled)))
     spelled = _WORD.sub(word, _ABBREVIATION.sub(abbreviation, spelled))

@@ -21,6 +21,7 @@ from nmt.corpus.text.placeholders import (
     PlaceholderText,
     fill_placeholders,
     has_text,
+    without_misplaced,
 )
 from nmt.corpus.text.punctuation import (
     double_outside,
@@ -282,6 +283,7 @@ class Splitter:
             text = text.removesuffix(".")
         if (self.rules.source_language, self.rules.target_language) == ("en", "de"):
             text = with_signs(text, part.raw)
+            text = without_misplaced(text, part.written, part.text)
         if part.capitals:
             text = text.upper()
         elif part.capital:

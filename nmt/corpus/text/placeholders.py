@@ -169,11 +169,13 @@ _NAMELIKE = re.compile(
 )
 # Every match of _NAMELIKE contains a match of this one, which is faster to search for.
 _UNLIKE_WORDS = re.compile(r"[^A-Za-zÀ-ſ ,?!'\".:;-]|[.:;][^ \"]|-[A-Z-]|(?<!\S)-[a-z]|'n'")
+_ZONE = "(?:[ECMP][SD]T|CES?T|BST|GMT|UTC|MES?Z)"
 _NUMBER = re.compile(
-    r"(?<![\w.,:/])(?:(?<![^\s(])[-−±~≈#])?"
+    r"(?<![\w.,:/])(?:(?<![^\s(])(?:[-−±~≈#]|[<>≤≥]\s?))?"
     rf"(?P<currency>(?:(?:US|A|C)?\$|[{_SIGNS}]|(?:{_CURRENCIES})\b)\s?)?(?P<figures>"
     r"(?:\d{4}-\d\d-\d\d )?\d\d?:\d\d(?::\d\d(?:\.\d+)?)?"
     r"\s?(?:Z|(?:UTC|GMT)(?:[+-]\d\d?(?::\d\d)?)?|[+-]\d\d:?\d\d)(?!\w)"
+    rf"|\d\d?(?::\d\d)?(?:\s?[aApP]\.?[mM]\.?)?\s{_ZONE}(?!\w)"  # 7:00 p.m. EST
     r"|\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?|"
     r"(?:\+\d{1,3} ?)?\(0\) ?\d+(?:[ /-]\d+)+|"
     r"(?:\+\d{1,3}|\(?0\d{1,6}\)?)(?:[ /-]\(?\d+\)?)+|\(\d{3}\) ?\d{3}-\d{4}"  # telephone
@@ -205,6 +207,10 @@ _RATE = re.compile(rf"\s?/\s?({'|'.join(sorted(_PER, key=len, reverse=True))})(?
 _NO_CENTS = re.compile(r"[.,][-–—](?!\w)")  # CHF 120.-
 _HALF_OF_DAY = re.compile(r"(?:\s?(?:-|–|to|and|or)\s?(\d{1,2}(?:[:.]\d\d)?))?\s?([aApP])\.?[mM]\b")
 _TIME = re.compile(r"(\d{1,2})(?:[:.](\d\d))?")
+_HALF_PAST = {"en": re.compile(r"\b(?i:half past|at half) $"), "de": re.compile(r"\b[Hh]alb $")}
+_DATE = re.compile(r"(\d\d?)/(\d\d?)/(\d{4}|\d\d)")
+_BEFORE_MONTH = re.compile(rf"(?:st|nd|rd|th)? (?:of )?(?:{'|'.join(MONTHS)}|May)\b")
+_ZONED_TIME = re.compile(rf"([\d:]+)(?:\s?([apAP])\.?[mM]\.?)?\s({_ZONE})")
 _UNTIL = re.compile("([-–—]| ?[x×] ?)")
 # Before numbers that are no decimals: Python, iOS, Article
 _VERSION = re.compile(
@@ -262,7 +268,12 @@ def numbers_of(text: str, source: str, target: str) -> Iterator[Number]:
         if (source, target) not in (("en", "de"), ("de", "en")):
             yield Number(start, end, text[start:end])
             continue
-        if not unit and not currency and source == "en" and (half := _HALF_OF_DAY.match(after)):
+        is_bare = not unit and not currency
+        if is_bare and _HALF_PAST[source].search(before[-10:]):
+            figures = _half_hour(figures, source)
+        elif is_bare and source == "en" and (special := _date_or_zoned_time(figures, after)):
+            figures = special
+        elif is_bare and source == "en" and (half := _HALF_OF_DAY.match(after)):
             figures = _in_24_hours(figures, half[1] or "", half[2])
         elif unit or match["currency"] or not _is_no_decimal(before[-60:], figures, after):
             figures = _with_separators(figures, source, target)
@@ -274,6 +285,28 @@ def numbers_of(text: str, source: str, target: str) -> Iterator[Number]:
         if target == "de" and (unit or currency) and (rate := _RATE.match(text, end)):
             end, written = rate.end(), f"{written}/{_PER[rate[1]]}"
         yield Number(start, end, written)
+
+
+def _half_hour(figures: str, source: str) -> str:
+    """Return the hour with which the target says half past: half past 10 is halb 11 in German."""
+    if not re.fullmatch(r"\d\d?", figures) or not 1 <= int(figures) <= 12:
+        return figures
+    return str(int(figures) % 12 + 1 if source == "en" else (int(figures) - 2) % 12 + 1)
+
+
+def _date_or_zoned_time(figures: str, after: str) -> str | None:
+    """Return a date whose parts are certain, days before a month, or a time with a zone."""
+    if date := _DATE.fullmatch(figures):
+        first, second = int(date[1]), int(date[2])
+        if 0 < first <= 12 < second <= 31:  # March 14, written 3/14
+            return f"{date[2]}.{date[1]}.{date[3]}"
+        return f"{date[1]}.{date[2]}.{date[3]}" if 0 < second <= 12 < first <= 31 else None
+    if re.fullmatch(r"\d\d?[-–]\d\d?", figures) and _BEFORE_MONTH.match(after):
+        return ".–".join(re.split("[-–]", figures))
+    if zoned := _ZONED_TIME.fullmatch(figures):
+        time = _in_24_hours(zoned[1], "", zoned[2]) if zoned[2] else zoned[1]
+        return f"{time} {zoned[3]}"
+    return None
 
 
 def _is_no_second(before: str, figures: str) -> bool:
@@ -601,13 +634,41 @@ def replace_in_target(text: str, replaced: PlaceholderText) -> tuple[str, set[st
 def count_missing_placeholders(text: str, marks: Mapping[str, str], source: str) -> int:
     """Count the placeholders that a translation lacks, repeats, or attaches to other words.
 
-    source: its source, in which some may occur several times
+    source: its source, in which some may occur several times; numbers must do so in the translation
 
     The genitive's s may be attached ("Toms"). In training, nothing else is: only words that are the
     same on both sides are replaced.
     """
     kept = _SEPARATE.findall(text)
-    return sum(not 0 < kept.count(mark) <= max(1, source.count(mark)) for mark in marks)
+    foreign = len(set(kept) - set(marks))
+    return foreign + sum(
+        not (source.count(mark) if mark in NUMBERS else 1)
+        <= kept.count(mark)
+        <= max(1, source.count(mark))
+        for mark in marks
+    )
+
+
+_ORDINAL = re.compile(r"\d{1,2}(?:[-–]\d{1,2})?|\d{1,2}\.–\d{1,2}|\d{3}")
+_HOUR = r"(?:[01]?\d|2[0-4])(?:[:.]\d\d){0,2}"
+_HOURS = re.compile(rf"[~≈]?{_HOUR}(?:\s?[-–]\s?{_HOUR})?")
+_AFTER_NUMBER = re.compile(rf"([{NUMBERS}])(?:\.(?= [a-zäöü(])| Uhr\b)")
+
+
+def without_misplaced(text: str, written: Mapping[str, str], source: str) -> str:
+    """Return a German translation without stops after what is no ordinal, and Uhr after no time.
+
+    written: what is written for each placeholder; source: with placeholders
+    """
+
+    def replacement(match: re.Match[str]) -> str:
+        form = _ORDINAL if match[0].endswith(".") else _HOURS
+        fits = form.fullmatch(written.get(match[1], "")) and not (
+            form is _HOURS and text.endswith(("halb ", "Halb "), 0, match.start())
+        )
+        return match[0] if fits or match[0] in source else match[1]
+
+    return _AFTER_NUMBER.sub(replacement, text)
 
 
 def fill_placeholders(text: str, words: Mapping[str, str]) -> str:

@@ -11,8 +11,8 @@ KNOWN = frozenset(
     re.findall(
         r"\w+",
         "p m a am i don t you re are please for example that is number about as soon possible usa "
-        "hour hours minutes pounds feet january february march june monday tuesday friday etc prepaid without "
-        "with against going to the open at and now coworker co",
+        "hour hours minutes pounds feet january february march june monday tuesday friday etc "
+        "prepaid without under with against going to the open at and now coworker co",
     )
 )
 
@@ -58,6 +58,9 @@ KNOWN = frozenset(
         ("June 3-7 and June 3 – 7, 2025", "3-7 June and 3-7 June 2025"),
         ("Jan. 5 - Feb. 3, 2025", "5 January - 3 February 2025"),
         ("between 5pm-7pm, 5pm-7pm", "between 5 p.m. and 7 p.m., 5 p.m. to 7 p.m."),
+        *((f"at {n}", f"under {n}") for n in ("555-1234", "0171/1234567", "(555) 123-4567")),
+        ("on +49 30 123456", "under +49 30 123456"),
+        *((f"on {n}", f"on {n}") for n in ("03/14/2025", "05-06-2025", "100-200", "2024-05-03")),
         ("between 5-7pm", "between 5 and 7 p.m."),
         ("w/ and w/o the", "with and without the"),
         # Chats
