@@ -12,7 +12,8 @@ KNOWN = frozenset(
         r"\w+",
         "p m a am i don t you re are please for example that is number about as soon possible usa "
         "hour hours minutes pounds feet january february march june monday tuesday friday etc "
-        "prepaid without under with against going to the open at and now coworker co",
+        "hrs vs approx page pages them because it was madam coming dollars pen pencil or per all "
+        "about against prepaid without under with against going to the open at and now coworker co",
     )
 )
 
@@ -63,6 +64,15 @@ KNOWN = frozenset(
         *((f"on {n}", f"on {n}") for n in ("03/14/2025", "05-06-2025", "100-200", "2024-05-03")),
         ("between 5-7pm", "between 5 and 7 p.m."),
         ("w/ and w/o the", "with and without the"),
+        ("Approx. 5, about vs. Usa", "About 5, about against Usa"),
+        ("pp. 5-9, p. 3", "pages 5-9, page 3"),
+        ("2 hrs 30 mins. open, 5 min.", "2 hours 30 minutes open, 5 minutes."),
+        ("5 dollars/hour", "5 dollars per hour"),
+        ("a pen and/or a pencil", "a pen or a pencil"),
+        # Contractions
+        ("Y'all are coming, 'cause 'em", "You all are coming, because them"),
+        ("'Twas open, ma'am", "It was open, madam"),
+        ("comin' now, begin'", "coming now, begin'"),
         # Chats
         ("u dont, asap pls", "you don't, as soon as possible please"),
         ("Dont! Im open", "Don't! I'm open"),
