@@ -84,8 +84,8 @@ _NUMBER_WORD = re.compile(  # twenty-one, but neither twenty-first nor two hundr
 _JOINED = re.compile(r"(?<=[^\W\d_]{2})\s?[&+]\s?(?=[a-z]{2})")
 _ALTERNATIVE = re.compile(r"and/or|\s?/\s?")
 _ALTERNATIVES = re.compile(  # yes/no
-    r"(?<![\w/.:@'’&-])(?:and/or|(?<!\d )(?!and/or\b)[^\W\d_]{2,}(?:\s?/\s?(?!and/or\b)[^\W\d_]{2,})+)"
-    r"(?!['’-]?\w|/|\.\w)"
+    r"(?<![\w/.:@'’&-])(?:and/or|"
+    r"(?<!\d )(?!and/or\b)[^\W\d_]{2,}(?:\s?/\s?(?!and/or\b)[^\W\d_]{2,})+)(?!['’-]?\w|/|\.\w)"
 )
 _PER_UNIT = re.compile(  # 5 dollars/hour
     r"(?<=\d )([^\W\d_]{3,})/(hour|day|night|week|month|year|person|piece|kilo|pound)\b"
