@@ -39,6 +39,7 @@ except ImportError:
 from nmt.corpus.text.normalization import (
     SEPARATORS,
     join_words,
+    missing_space,
     part_words,
     printable,
     restore_capitals,
@@ -109,8 +110,10 @@ class Translator:
         found = iter(self._search([part for line in parts for each in line for part in each]))
         translations = []
         for number, (sentences, line) in enumerate(zip(cut, parts, strict=True), first):
-            text, pieces, is_long = "", [], False
+            text, before, pieces, is_long = "", "", [], False
             for sentence, each in zip(sentences, line, strict=True):
+                text += missing_space(before, sentence)
+                before = sentence
                 start = len(sentence) - len(sentence.lstrip())
                 end = len(sentence.rstrip())
                 own = [next(found) for _ in each]

@@ -28,7 +28,7 @@ _ALWAYS = {"approx": "about", "vs": "against"}  # even if training has the short
 _CONTRACTED = {
     **{"y'all": "you all", "'em": "them", "'cause": "because", "'bout": "about", "'til": "until"},
     **{"'twas": "it was", "'tis": "it is", "d'you": "do you", "c'mon": "come on"},
-    **{"how'd": "how did", "ma'am": "madam"},
+    **{"how'd": "how did"},
 }
 _DOTTED = {
     **{"e.g.": "for example", "i.e.": "that is", "a.s.a.p.": "as soon as possible"},
@@ -88,7 +88,7 @@ _ALTERNATIVES = re.compile(  # yes/no
     r"(?<!\d )(?!and/or\b)[^\W\d_]{2,}(?:\s?/\s?(?!and/or\b)[^\W\d_]{2,})+)(?!['’-]?\w|/|\.\w)"
 )
 _PER_UNIT = re.compile(  # 5 dollars/hour
-    r"(?<=\d )([^\W\d_]{3,})/(hour|day|night|week|month|year|person|piece|kilo|pound)\b"
+    r"(?<=\d )([a-z]{3,})/(hour|day|night|week|month|year|person|piece|kilo|pound)\b"
 )
 _AT_TELEPHONE = re.compile(
     r"\b(?:at|on)(?= (?:(?!\d\d?[/-]\d\d?[/-])(?:\+\d|0\d|\(\d{3}\))(?:[ /()-]{0,2}\d){4}"

@@ -25,6 +25,7 @@ _PROGRAM_TEXT = (
     # The name of a hidden file, or an ending: .env, .pdf
     r"(?<!\S)\.(?:bash\w{2,10}|docx?|editorconfig|env|git\w{2,12}|htaccess|jpe?g|json|pdf|png|"
     r"profile|txt|\w{2,10}(?:ignore|rc)|xlsx?|zip)(?!\w)",
+    r"(?<!\w)[Mm]a['’]am(?!\w)",
     r"(?<![\w'’])[A-Za-z]{2,20}(?: ['’]n['’] |['’]n['’])[A-Za-z]{2,20}(?!\w)",  # Rock 'n' Roll
 )
 _WAYS = "Street|Road|Avenue|Lane|Drive|Square|Boulevard"

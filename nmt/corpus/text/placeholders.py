@@ -168,7 +168,7 @@ _NAMELIKE = re.compile(
     )
 )
 # Every match of _NAMELIKE contains a match of this one, which is faster to search for.
-_UNLIKE_WORDS = re.compile(r"[^A-Za-zÀ-ſ ,?!'\".:;-]|[.:;][^ \"]|-[A-Z-]|(?<!\S)-[a-z]|'n'")
+_UNLIKE_WORDS = re.compile(r"[^A-Za-zÀ-ſ ,?!'\".:;-]|[.:;][^ \"]|-[A-Z-]|(?<!\S)-[a-z]|'n'|a'a")
 _ZONE = "(?:[ECMP][SD]T|CES?T|BST|GMT|UTC|MES?Z)"
 _NUMBER = re.compile(
     r"(?<![\w.,:/])(?:(?<![^\s(])(?:[-−±~≈#]|[<>≤≥]\s?))?"

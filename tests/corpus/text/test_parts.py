@@ -162,7 +162,7 @@ ONCE = [  # kept as they are, wherever they stand
     "ls -la", "tar -xzf", 'git commit -m "hello"', "-v", 'print("Hello")', "foo(x, y)", "f(x)",
     # Streets
     "10 Downing St", "350 Fifth Ave, New York, NY 10118", "5 5th Ave", "12 Rose Rd", "7b Oak Ln",
-    "Rock 'n' roll", "<333", "<3<3",
+    "Rock 'n' roll", "ma'am", "<333", "<3<3",
 ]  # fmt: skip
 NUMBERS_IN_GERMAN = [
     ("it costs €12.50", "Es kostet 12,50 €"),
@@ -263,6 +263,28 @@ WITHIN = [
     ("Stop--where is it", "Halt – wo ist es"),
     ("It is red–not a belt", "Es ist rot – nicht ein Gürtel"),
     ("Hello ,where is Tom", "Hallo, wo ist Tom"),
+    # Items in a row
+    ("it is > 5 and Tom", "Es ist > 5 und Tom"),
+    ("Stop / I don't know / hello", "Halt / Ich nicht weiß / Hallo"),
+    ("I see / Tom has books", "Ich sieh / Tom hat Bücher"),
+    ("Henry likes the belt / books", "Henry mag den Gürtel / Bücher"),
+    ("a) stop; b) call Tom; c) see", "a) Halt; b) Ruf Tom; c) Sieh"),
+    ("see: (a) books, (b) belt", "Sieh: (a) Bücher, (b) Gürtel"),
+    ("see 1) books or 2) belt", "Sieh 1) Bücher oder 2) Gürtel"),
+    ("see (red) or c) belt", "Sieh (rot) oder c) Gürtel"),
+    ("I don't know ... I see Tom ...", "Ich nicht weiß ... ich sieh Tom ..."),
+    ("Where ... the belt is", "Wo ... den Gürtel ist"),
+    ("STOP: Henry likes it", "HALT: Henry mag es"),
+    # Sentences
+    ("I see Tom.It is red.", "Ich sieh Tom. Es ist rot."),
+    ("I see Tom :) Henry has books", "Ich sieh Tom :) Henry hat Bücher"),
+    ("haha it is red", "haha es ist rot"),
+    ("Haha it is red", "Haha es ist rot"),
+    ("a. Stop", "a. Halt"),
+    ("iii. Stop", "iii. Halt"),
+    # Headers of mail
+    ("Re: books", "Re: Bücher"),
+    ("From: Tom", "Von: Tom"),
     ("Stop • hello", "Halt • Hallo"),
     ("<i>Where is the station?</i>", "<i>Wo ist den Bahnhof?</i>"),
     ("<b>Tom</b> has <b>books</b>", "<b>Tom</b> hat <b>Bücher</b>"),
