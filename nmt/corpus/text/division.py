@@ -115,7 +115,7 @@ def _after_dots(text: str, language: str) -> list[int]:
     """Return the places after dots where another clause begins: I like cats ... I like birds."""
     if "..." not in text or language not in _OPENERS:
         return []
-    openers = rf"([\w'’-]+) \.{{3}} (?=(?:{_OPENERS[language]})\b(?!['’-]))"
+    openers = rf"(?<![\w'’-])([\w'’-]+) \.{{3}} (?=(?:{_OPENERS[language]})\b(?!['’-]))"
     not_last = _NOT_LAST[language].split()
     return [
         match.end()

@@ -640,13 +640,8 @@ def count_missing_placeholders(text: str, marks: Mapping[str, str], source: str)
     same on both sides are replaced.
     """
     kept = _SEPARATE.findall(text)
-    foreign = len(set(kept) - set(marks))
-    return foreign + sum(
-        not (source.count(mark) if mark in NUMBERS else 1)
-        <= kept.count(mark)
-        <= max(1, source.count(mark))
-        for mark in marks
-    )
+    fewest = {mark: source.count(mark) if mark in NUMBERS else 1 for mark in marks}
+    return sum(not fewest[mark] <= kept.count(mark) <= max(1, source.count(mark)) for mark in marks)
 
 
 _ORDINAL = re.compile(r"\d{1,2}(?:[-–]\d{1,2})?|\d{1,2}\.–\d{1,2}|\d{3}")

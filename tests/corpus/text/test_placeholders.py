@@ -329,10 +329,9 @@ N, M = NUMBERS[:2]
         (f"{N} + {N} = {M}", f"{N} + = {M}", 1),
         (f"{N} {A} {A}", f"{A} {N}", 0),
         (f"{N} {A}", f"{A} {N} {N}", 1),
-        (f"{N} {A}", f"{B} {N} {A}", 1),
     ],
 )
-def test_lost_repeated_and_foreign_placeholders_are_counted(
+def test_lost_and_repeated_placeholders_are_counted(
     source: str, translation: str, missing: int
 ) -> None:
     marks = {mark: "x" for mark in source if mark in PLACEHOLDERS + NUMBERS}
