@@ -38,8 +38,8 @@ _PROGRAM = (
     *(
         f"corpus/text/{name}.py"
         for name in (
-            *("abbreviations", "acronyms", "division", "emphasis", "mnemonics", "names"),
-            *("normalization", "parts", "placeholders", "products", "punctuation"),
+            *("abbreviations", "acronyms", "codes", "dates", "division", "emphasis", "mnemonics"),
+            *("names", "normalization", "parts", "placeholders", "products", "punctuation"),
             *("quotations", "surroundings", "target_words"),
         )
     ),

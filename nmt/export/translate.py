@@ -40,6 +40,7 @@ except ImportError:
 from nmt.corpus.text.normalization import (
     SEPARATORS,
     join_words,
+    missing_space,
     part_words,
     printable,
     restore_capitals,
@@ -123,8 +124,10 @@ class Translator:
         found = iter(self._search(self._with_quotations(flat)))
         translations = []
         for sentences, line in zip(cut, parts, strict=True):
-            text, pieces, is_long = "", [], False
+            text, before, pieces, is_long = "", "", [], False
             for sentence, each in zip(sentences, line, strict=True):
+                text += missing_space(before, sentence)
+                before = sentence
                 start = len(sentence) - len(sentence.lstrip())
                 end = len(sentence.rstrip())
                 own = [next(found) for _ in each]

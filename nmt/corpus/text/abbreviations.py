@@ -7,6 +7,8 @@ library, because `nmt export` copies this file beside translate.py.
 import re
 from collections.abc import Callable
 
+from nmt.corpus.text.dates import spell_out_dates
+
 _CONTRACTIONS = (
     "I'm I've you're you've you'll they're they've we've he's she's that's what's there's where's "
     "who's let's it'll don't doesn't didn't can't won't isn't aren't wasn't weren't couldn't "
@@ -21,14 +23,24 @@ _WORDS = {  # unless the training text has the short form itself
     **{"gimme": "give me", "kinda": "kind of", "dunno": "don't know", "imo": "in my opinion"},
     **{"tmrw": "tomorrow", "tmr": "tomorrow", "msg": "message", "ppl": "people"},
 }
-_OFTEN_DOTTED = {"approx": "about", "etc": "and so on", "incl": "including", "vs": "against"}
-_DOTTED = {
-    **{"approx": "about", "etc": "and so on", "incl": "including", "vs": "against"},
+_OFTEN_DOTTED = {"etc": "and so on", "incl": "including"}
+_ALWAYS = {"approx": "about", "vs": "against"}  # even if training has the short form
+_CONTRACTED = {
+    **{"y'all": "you all", "'em": "them", "'cause": "because", "'bout": "about", "'til": "until"},
+    **{"'twas": "it was", "'tis": "it is", "d'you": "do you", "c'mon": "come on"},
+    **{"how'd": "how did"},
 }
 _DOTTED = {
     **{"e.g.": "for example", "i.e.": "that is", "a.s.a.p.": "as soon as possible"},
     **{"u.s.a.": "USA", "u.s.": "USA", "u.k.": "UK", "w/o": "without", "w/": "with"},
-    **{"no.": "number", "nr.": "number", "y/o": "years old", "@": "at"},
+    **{
+        "p.": "page",
+        "pp.": "pages",
+        "no.": "number",
+        "nr.": "number",
+        "y/o": "years old",
+        "@": "at",
+    },
 }
 _UNITS = {  # one, and several
     **dict.fromkeys(("h", "hr", "hrs"), ("hour", "hours")),
@@ -39,34 +51,22 @@ _UNITS = {  # one, and several
     **dict.fromkeys(("lb", "lbs"), ("pound", "pounds")),
     **{"oz": ("ounce", "ounces"), "ft": ("foot", "feet")},
 }
-MONTHS = (
-    *("January", "February", "March", "April", "June", "July", "August"),
-    *("September", "October", "November", "December"),
-)
-DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_MONTH = {name[:3]: name for name in MONTHS} | {"Sept": "September"}
-_DAY = {name[:3]: name for name in DAYS} | {
-    **{"Tues": "Tuesday", "Thur": "Thursday", "Thurs": "Thursday"}
-}
-_CALENDAR = _MONTH | _DAY
-
+_LENGTHS_AND_WEIGHTS = ("ft", "lb", "lbs", "oz")
 _WORD = re.compile(
-    rf"(?<![\w'’.&@/-])(?i:({'|'.join(_WORDS)})|({'|'.join(_OFTEN_DOTTED)})(?:\.(?=,|\s[a-z\d]))?)"
-    r"(?![\w'’&@/-]|\.\w)"
+    rf"(?<![\w'’.&@/-])(?i:({'|'.join(_WORDS)})|({'|'.join(_OFTEN_DOTTED)})(?:\.(?=,|\s[a-z\d]))?"
+    rf"|({'|'.join(_ALWAYS)})(?:\.(?=\s))?)(?![\w'’&@/-]|\.\w)"
 )
+_CONTRACTION = re.compile(rf"(?<![\w'])(?i:{'|'.join(_CONTRACTED)})(?![\w'])")
+_WITHOUT_G = re.compile(r"\b([^\W\d_]{2,}in)'(?=[\s.,;:!?]|$)")  # comin'
 _ABBREVIATION = re.compile(
     r"(?<![\w.])(?i:e\.\s?g\.|i\.\s?e\.|a\.s\.a\.p\.|u\.s\.(?:a\.)?|u\.k\.)"
-    r"|\b(?i:n[or])\.(?=\s?\d)|(?<!\S)(?:w/o?(?=\s)|y/o(?!\S)|@(?=\s))"
+    r"|\b(?i:n[or]|pp?)\.(?=\s?\d)|(?<!\S)(?:w/o?(?=\s)|y/o(?!\S)|@(?=\s))"
 )
-_HALF_OF_DAY = re.compile(r"(?<=\d)\s?([ap])(\.?)\s?m\b(?!(?<=\sam)\s+I\b)\.?", re.IGNORECASE)
-_MEASURE = re.compile(rf"(?:((?<![\d.,:/])1)|\d)\s?({'|'.join(_UNITS)})\b(?!['’-])")
+_MEASURE = re.compile(
+    rf"(?:((?<![\d.,:/])1)|\d)\s?({'|'.join(_UNITS)})\b(?!['’-])(?:\.(?=\s[a-z\d]))?"
+)
 _ATTACHED = re.compile(r"(?<=\d)(?!(?:st|nd|rd|th)\b)(?=(?:[a-z]{2,}|[glm])(?![^\W_]))")
 _SQUARE = re.compile(r"(?<=\d)\s?sq\.?\s?m\b\.?")
-_DATE = re.compile(
-    rf"\b({'|'.join(sorted(_CALENDAR, key=len, reverse=True))})"
-    r"(?:\.(?=,?\s(?:\d|[a-z]))|(?=,?\s\d{1,2}\b))"
-    rf"|(?<=\d\s)({'|'.join(sorted(_MONTH, key=len, reverse=True))})\b(?:\.(?=\s\S))?"
-)
 _LETTERS = re.compile(r"[^\W\d_]+")
 _NO_END = re.compile(  # of a sentence, before a small letter or a figure
     r"(?<![\w.])(?i:approx|dept|ed|est|excl|incl|max|qty|tel|temp|vol"
@@ -74,11 +74,6 @@ _NO_END = re.compile(  # of a sentence, before a small letter or a figure
     r"|(?<=\d)\.(?=[-–—](?!\w))"  # CHF 120.-
 )
 _HYPHENATED = re.compile(r"(?<![\w-])([^\W\d_]+)-([^\W\d_]+)(?![\w-])")
-_DAYS_FROM_TO = re.compile(
-    rf"\b({'|'.join(sorted(_DAY, key=len, reverse=True))})\.?\s?[–-]\s?"
-    rf"({'|'.join(sorted(_DAY, key=len, reverse=True))})\b\.?(?!-)"
-)
-_TIME_TO = re.compile(r"(?<=m\.)\s?[–-]\s?(?=\d)")
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _ONES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _NUMBER_WORD = re.compile(  # twenty-one, but neither twenty-first nor two hundred and twenty-one
@@ -87,10 +82,17 @@ _NUMBER_WORD = re.compile(  # twenty-one, but neither twenty-first nor two hundr
 )
 # bread & butter; Ben & Jerry may be a name
 _JOINED = re.compile(r"(?<=[^\W\d_]{2})\s?[&+]\s?(?=[a-z]{2})")
-_ALTERNATIVE = re.compile(r" and/or |\s?/\s?")
+_ALTERNATIVE = re.compile(r"and/or|\s?/\s?")
 _ALTERNATIVES = re.compile(  # yes/no
-    rf"(?<![\w/.:@'’&-])(?<!\d )[^\W\d_]{{2,}}"
-    rf"(?:(?:{_ALTERNATIVE.pattern})[^\W\d_]{{2,}})+(?!['’-]?\w|/|\.\w)"
+    r"(?<![\w/.:@'’&-])(?:and/or|"
+    r"(?<!\d )(?!and/or\b)[^\W\d_]{2,}(?:\s?/\s?(?!and/or\b)[^\W\d_]{2,})+)(?!['’-]?\w|/|\.\w)"
+)
+_PER_UNIT = re.compile(  # 5 dollars/hour
+    r"(?<=\d )([a-z]{3,})/(hour|day|night|week|month|year|person|piece|kilo|pound)\b"
+)
+_AT_TELEPHONE = re.compile(
+    r"\b(?:at|on)(?= (?:(?!\d\d?[/-]\d\d?[/-])(?:\+\d|0\d|\(\d{3}\))(?:[ /()-]{0,2}\d){4}"
+    r"|(?:(?:1-)?\d{3}-)?\d{3}-\d{4}(?!\d)))"
 )
 _TITLE = re.compile(r"\b(Dr|Prof)(?= [A-Z])")
 _TRIPLE = re.compile(r"([^\W\d_])\1{2,}")
@@ -119,15 +121,24 @@ def spell_out(text: str, language: str, is_known: Callable[[str], bool]) -> str:
     def long_form(match: re.Match[str], form: str) -> str:
         if not knows(form):
             return match[0]
-        return form[0].upper() + form[1:] if match[0][0].isupper() else form
+        first = match[0].lstrip("'")[0]
+        return form[0].upper() + form[1:] if first.isupper() else form
 
     def word(match: re.Match[str]) -> str:
+        if match[3]:
+            return long_form(match, _ALWAYS[match[3].lower()])
         short = (match[1] or match[2]).lower()
         form = _WORDS.get(short) or _OFTEN_DOTTED[short]
         may_be_name = match[0][0].isupper() and match.start() > 0 and not text.isupper()
         if (may_be_name and "'" not in form) or (len(short) > 1 and is_known(short)):
             return match[0]
         return long_form(match, form)
+
+    def contraction(match: re.Match[str]) -> str:
+        return long_form(match, _CONTRACTED[match[0].lower()])
+
+    def with_g(match: re.Match[str]) -> str:
+        return f"{match[1]}g" if is_known(f"{match[1]}g".lower()) else match[0]
 
     def abbreviation(match: re.Match[str]) -> str:
         form = long_form(match, _DOTTED["".join(match[0].lower().split())])
@@ -139,21 +150,14 @@ def spell_out(text: str, language: str, is_known: Callable[[str], bool]) -> str:
     def measure(match: re.Match[str]) -> str:
         one, several = _UNITS[match[2]]
         form = one if match[1] else several
-        known = len(match[2]) > 1 and is_known(match[2])
+        known = match[2] in _LENGTHS_AND_WEIGHTS and is_known(match[2])
         return f"{match[0][0]} {form}" if knows(form) and not known else match[0]
-
-    def date(match: re.Match[str]) -> str:
-        return long_form(match, _CALENDAR[match[1] or match[2]])
-
-    def days(match: re.Match[str]) -> str:
-        form = f"{_DAY[match[1]]} to {_DAY[match[2]]}"
-        return form if knows(form) else match[0]
 
     def in_figures(match: re.Match[str]) -> str:
         return f"{_TENS.index(match[1].lower()) + 2}{_ONES.index(match[2].lower()) + 1}"
 
     def alternatives(match: re.Match[str]) -> str:
-        words = " or ".join(_ALTERNATIVE.split(match[0]))
+        words = "or" if match[0] == "and/or" else " or ".join(_ALTERNATIVE.split(match[0]))
         return words if knows(words) else match[0]
 
     def not_drawn_out(match: re.Match[str]) -> str:  # sooo
@@ -164,16 +168,18 @@ def spell_out(text: str, language: str, is_known: Callable[[str], bool]) -> str:
         solid = match[1] + match[2].lower()
         return solid if not knows(match[0]) and is_known(solid.lower()) else match[0]
 
-    has_dots = knows("p.m.") and not is_known("pm")
-    spelled = _HALF_OF_DAY.sub(lambda m: f" {m[1].lower()}.m." if has_dots else f" {m[1]}m", text)
-    spelled = _DAYS_FROM_TO.sub(days, _TIME_TO.sub(" to ", spelled))
+    spelled = spell_out_dates(text, is_known)
     if _TRIPLE.search(spelled):
         spelled = _LETTERS.sub(not_drawn_out, spelled)
+    spelled = _CONTRACTION.sub(contraction, _WITHOUT_G.sub(with_g, spelled))
+    spelled = _PER_UNIT.sub(r"\1 per \2", spelled) if is_known("per") else spelled
     spelled = _TITLE.sub(r"\1.", _NUMBER_WORD.sub(in_figures, spelled))
     spelled = _JOINED.sub(" and ", spelled)
+    if is_known("under"):  # of which German readers think
+        spelled = _AT_TELEPHONE.sub("under", spelled)
     spelled = _ALTERNATIVES.sub(alternatives, _SQUARE.sub(" m²", spelled))
     spelled = _ATTACHED.sub(" ", _MEASURE.sub(measure, _DECADE.sub("", spelled)))
-    spelled = _WORD.sub(word, _ABBREVIATION.sub(abbreviation, _DATE.sub(date, spelled)))
+    spelled = _WORD.sub(word, _ABBREVIATION.sub(abbreviation, spelled))
     spelled = _HYPHENATED.sub(hyphenated, spelled)
     return spelled.upper() if text.isupper() else spelled
 
@@ -187,7 +193,7 @@ def with_signs(translation: str, source: str) -> str:
     'Kreuzen Sie Ja/Nein an.'
     """
     slashes = [s for each in _ALTERNATIVES.findall(source) for s in _ALTERNATIVE.findall(each)]
-    written = [" und/oder " if sign == " and/or " else sign for sign in slashes]
+    written = [" und/oder " if sign == "and/or" else sign for sign in slashes]
     rest = _ALTERNATIVES.sub("", source)
     translation = _with(written, translation, "oder", bool(re.search(r"\bor\b", rest)))
     joined = _JOINED.findall(source)

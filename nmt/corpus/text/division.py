@@ -5,7 +5,7 @@ Needs only the standard library, because `nmt export` copies this file beside tr
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import chain, pairwise
 
 from nmt.corpus.text.placeholders import cover
 
@@ -46,6 +46,11 @@ _NOT_LAST = {
         "zwei über"
     ),
 }
+_SEPARATOR = re.compile(r"(?<=\w)\s+(?=[|•·>]\s+\w)|(?<=\s[|•·>])\s+(?=\w)")
+_SLASH = re.compile(r"(?<=[^\W\d_])\s+(?=/\s+[^\W\d_])")
+_SLASH_BEFORE_CLAUSE = re.compile(rf"{_SLASH.pattern}(?=/\s+(?:I|[Aa])\b)")  # else tea / coffee
+_LIST_SIGN = re.compile(r"(?<!\S)(\(?)([a-h]|\d)\) +(?=\w)")
+_LABEL = re.compile(r"[A-ZÄÖÜ]{4,}:(?= .*[a-zäöüß])")  # WARNING: in capitals, unlike the rest
 _WORD_BEFORE = re.compile(r"[\w'’-]+$")
 _PUNCTUATION = re.compile(r"[.!?;:,…](?:\s|['\"”“’)]*$)")
 
@@ -68,6 +73,55 @@ def halves(text: str, language: str) -> list[str]:
     if not places:  # no spaces, or only within what stays whole
         places = [m.start() for m in re.finditer(" ", text)] or [len(text) // 2]
     return _divided(text, places)
+
+
+def items(text: str, language: str) -> list[str]:
+    """Return the items of a row, such as a menu or a list within a line, or the text itself.
+
+    language: code of the text's language
+
+    >>> items("stay | go", "en"), items("a) stay, b) go", "en")
+    (['stay', '|', 'go'], ['a) stay,', 'b) go'])
+    """
+    if label := _LABEL.match(text):
+        return [label[0], text[label.end() :].strip()]
+    covered = cover(text)
+    places = [match.end() for match in _SEPARATOR.finditer(covered)]
+    several = len(_SLASH.findall(covered)) > 1
+    slashes = _SLASH if several else _SLASH_BEFORE_CLAUSE
+    for match in slashes.finditer(covered):
+        places += [match.end(), match.end() + 1]
+    places += _list_signs(text) + _after_dots(text, language)
+    ends = [0, *sorted(set(places)), len(text)]
+    return [text[start:end].strip() for start, end in pairwise(ends) if text[start:end].strip()]
+
+
+def _list_signs(text: str) -> list[int]:
+    """Return the places of the signs a), b) or (1), (2), if they are in order.
+
+    The first may have been taken off already; then punctuation is before the second.
+    """
+    found = list(_LIST_SIGN.finditer(text))
+    if len({match[1] for match in found}) != 1:
+        return []
+    signs = "".join(match[2] for match in found)
+    whole = len(signs) > 1 and ("abcdefgh".startswith(signs) or "123456789".startswith(signs))
+    rest = "bcdefgh".startswith(signs) or "23456789".startswith(signs)
+    is_rest = rest and text[: found[0].start()].rstrip()[-1:] in tuple(";,.")
+    return [match.start() for match in found] if whole or is_rest else []
+
+
+def _after_dots(text: str, language: str) -> list[int]:
+    """Return the places after dots where another clause begins: I like cats ... I like birds."""
+    if "..." not in text or language not in _OPENERS:
+        return []
+    openers = rf"(?<![\w'’-])([\w'’-]+) \.{{3}} (?=(?:{_OPENERS[language]})\b(?!['’-]))"
+    not_last = _NOT_LAST[language].split()
+    return [
+        match.end()
+        for match in re.finditer(openers, text, re.IGNORECASE)
+        if match[1].lower().replace("’", "'") not in not_last
+    ]
 
 
 def halves_of_run_on(text: str, language: str) -> list[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 
-from nmt.corpus.text.abbreviations import DAYS, MONTHS
+from nmt.corpus.text.dates import DAYS, MONTHS
 from nmt.special_tokens import PLACEHOLDERS
 
 WORD = re.compile(r"[^\W\d_]+")

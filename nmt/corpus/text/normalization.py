@@ -10,7 +10,7 @@ from typing import Literal
 
 from nmt.corpus.text.abbreviations import cover_abbreviations
 from nmt.corpus.text.names import WORD
-from nmt.corpus.text.placeholders import cover_codes
+from nmt.corpus.text.placeholders import EMOTICON, cover_codes
 from nmt.corpus.text.surroundings import LIST_SIGN
 from nmt.special_tokens import NUMBERS, PLACEHOLDERS, RESERVED
 
@@ -27,6 +27,9 @@ _NOTHING_TO_SEE = re.compile(rf"[{_NEVER_SHOWN}{_BIDIRECTIONAL}\s]+")
 _INVISIBLE_IN_BOTH_DIRECTIONS = re.compile(f"[{_NEVER_SHOWN}]")
 _ANSWER = re.compile(r"\b[Nn]o\.(?=\s+\D)")  # not an abbreviation of number
 _EMPHASIS_ENDS = re.compile(r"(?<=[.!?])(?:\*{1,3}|_{1,3}|~~)(?=\s)")  # *Stop!* Now
+_FACE_ENDS = re.compile(rf"(?!<)(?:{EMOTICON}|[\U0001f600-\U0001f64f]+)(?=\s[A-ZÄÖÜ])")
+_NO_SPACE = re.compile(r"[^\W\d_][.!?][\"'”“’)]*\Z")
+_CELL = re.compile(r"(?<=\t)(?=[^\t])")
 _RIGHT_TO_LEFT = {"ar", "dv", "fa", "he", "ku", "ps", "sd", "ug", "ur", "yi", "arc", "ckb", "syr"}
 
 # These may separate sentences. In the output, a tab starts a column, and some programs read the
@@ -114,12 +117,16 @@ def sentence_lengths(line: str, segment: Callable[[str], Sequence[str]]) -> list
     Invisible characters between two sentences belong to the first.
     segment: cuts a text into sentences that add up to it, such as sentencex
     """
+    if len(cells := _CELL.split(line)) > 1:
+        return [length for cell in cells for length in sentence_lengths(cell, segment)]
     # sentencex fails on unusual whitespace and lone surrogates; replacing them one for one
     # preserves lengths. Addresses, codes, abbreviations and list signs are not cut.
-    plain = cover_codes(cover_abbreviations(_SURROGATE.sub("\ufffd", _SPACE.sub(" ", line))))
+    plain = cover_abbreviations(_SURROGATE.sub("\ufffd", _SPACE.sub(" ", line)))
+    plain = cover_codes(_FACE_ENDS.sub(lambda face: "!" * len(face[0]), plain))
     plain = _ANSWER.sub("xx.", plain)
     plain = _EMPHASIS_ENDS.sub(lambda mark: "”" * len(mark[0]), plain)
-    plain = LIST_SIGN.sub(lambda sign: sign[0].replace(".", "x"), plain)
+    if sign := LIST_SIGN.match(line):
+        plain = sign[0].replace(".", "x") + plain[sign.end() :]
     lengths: list[int] = []
     start = 0
     while start < len(plain):
@@ -132,6 +139,15 @@ def sentence_lengths(line: str, segment: Callable[[str], Sequence[str]]) -> list
         lengths += found
         start += sum(found)
     return lengths if line.isascii() else _beginning_visibly(line, lengths)
+
+
+def missing_space(before: str, after: str) -> str:
+    """Return a space if it is missing between two sentences, as in "I am here.Where are you?".
+
+    >>> missing_space("I am here.", "Where are you?")
+    ' '
+    """
+    return " " if after[:1].isupper() and _NO_SPACE.search(before[-9:]) else ""
 
 
 def _beginning_visibly(line: str, lengths: Sequence[int]) -> list[int]:

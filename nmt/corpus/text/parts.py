@@ -13,7 +13,7 @@ from itertools import accumulate
 from typing import Any
 
 from nmt.corpus.text.abbreviations import with_signs
-from nmt.corpus.text.division import halves, halves_of_run_on
+from nmt.corpus.text.division import halves, halves_of_run_on, items
 from nmt.corpus.text.emphasis import Mark, put_marks, remove_marks
 from nmt.corpus.text.names import with_german_genitives
 from nmt.corpus.text.normalization import UnicodeForm, is_right_to_left, sentence_lengths, tidy
@@ -22,6 +22,7 @@ from nmt.corpus.text.placeholders import (
     PlaceholderText,
     fill_placeholders,
     has_text,
+    without_misplaced,
 )
 from nmt.corpus.text.punctuation import (
     double_outside,
@@ -33,15 +34,12 @@ from nmt.corpus.text.punctuation import (
     within_quotes,
 )
 from nmt.corpus.text.quotations import Quotation, set_aside
-from nmt.corpus.text.surroundings import peel
+from nmt.corpus.text.surroundings import peel, with_german_headers
 from nmt.special_tokens import PLACEHOLDERS
 
 _FEWEST_DIVIDED = 16  # tokens; any model translates shorter sentences better as a whole
 _FEWEST_CAPITALS = 4  # of a single word: USA and TV stay abbreviations
 _FEWEST_JUDGED = 12  # tokens; shorter translations vary more in length
-_SEPARATOR = re.compile(  # of items in a row
-    r"(?<=\w)\s+(?=[|•·>]\s+\w)|(?<=\s[|•·>])\s+(?=\w)"
-)
 _LIST = re.compile(r"[^\W\d_]+(?: [^\W\d_]+){0,2}(?:, [^\W\d_]+(?: [^\W\d_]+){0,2}){4,}\.?")
 # Of a sentence rather than a list.
 _NO_LIST = re.compile(
@@ -52,8 +50,8 @@ _NO_LIST = re.compile(
 # At the start of a translation; not nouns, and not Sie, which may be the polite form.
 _SMALL = re.compile(
     r"\A(?:Aber|Als|Am|An|Auch|Auf|Aus|Bei|Bevor|Bis|Da|Damit|Dann|Das|Dass|Dem|Den|Denn|Der|Des|Die|"
-    r"Dies(?:e[mnrs]?)?|Doch|Du|Durch|Ein(?:e[mnrs]?)?|Er|Es|Für|Ich|Ihm|Ihn|Im|In|Kein(?:e[mnrs]?)?|"
-    r"Man|Mein(?:e[mnrs]?)?|Mit|Nach|Nachdem|Nicht|Ob|Obwohl|Oder|Ohne|Sein(?:e[mnrs]?)?|Seit|So|"
+    r"Dies(?:e[mnrs]?)?|Doch|Du|Durch|Ein(?:e[mnrs]?)?|Er|Es|Für|Ich|Ihm|Ihn|Im|In|Ja|Kein(?:e[mnrs]?)?|"
+    r"Man|Mein(?:e[mnrs]?)?|Mit|Nach|Nachdem|Nein|Nicht|Ob|Obwohl|Oder|Ohne|Sein(?:e[mnrs]?)?|Seit|So|"
     r"Um|Und|Unser(?:e[mnrs]?)?|Von|Vor|Während|Wann|War(?:en|um)?|Was|Weil|Wenn|Wer|Wie|Wir|Wo|Zu|"
     r"Zum|Zur|Über)\b"
 )
@@ -167,6 +165,8 @@ class Splitter:
         parts = self._framed(self.tidy(sentence), tag, self.rules.longest)
         if parts and self.rules.lowercase == "source" and _first_letter(parts[0].raw).isupper():
             parts[0] = replace(parts[0], capital=True)
+        elif parts and parts[0].before.rstrip(", ")[-1:].isalpha():  # haha you are
+            parts[0] = replace(parts[0], continues=True)
         return parts
 
     def divide(self, part: Part, tag: str = "") -> list[Part]:
@@ -209,6 +209,8 @@ class Splitter:
         parts = self._split(core, tag, longest)
         if parts:
             before, after = quotes_of(self.rules.target_language, before, after)
+            if (self.rules.source_language, self.rules.target_language) == ("en", "de"):
+                before = with_german_headers(before)
             parts[0] = replace(parts[0], before=before + parts[0].before)
             parts[-1] = replace(parts[-1], after=parts[-1].after + after)
         return parts
@@ -236,7 +238,7 @@ class Splitter:
         return parts
 
     def _split(self, text: str, tag: str, longest: int) -> list[Part]:
-        if len(texts := _SEPARATOR.split(text)) > 1:
+        if len(texts := items(text, self.rules.source_language)) > 1:
             return self._all(texts, tag, longest)
         # A model would drop and repeat items.
         if _LIST.fullmatch(text) and not _NO_LIST.search(text):
@@ -323,6 +325,7 @@ class Splitter:
             text = with_signs(text, part.raw)
         if self.rules.target_language == "de":
             text = with_german_genitives(text)
+            text = without_misplaced(text, part.written, part.text)
         if part.capitals:
             text = text.upper()
         elif part.capital:

@@ -12,6 +12,8 @@ from functools import cached_property
 
 from nmt.corpus.text.abbreviations import spell_out
 from nmt.corpus.text.acronyms import with_acronyms
+from nmt.corpus.text.codes import CODES, WAYS
+from nmt.corpus.text.dates import MONTHS
 from nmt.corpus.text.names import TITLES, WORD, NameRules, hisses, is_after_title, with_genitives
 from nmt.corpus.text.products import PRODUCT, SOFTWARE, hide_versions
 from nmt.corpus.text.punctuation import with_usual_spaces
@@ -42,7 +44,7 @@ EMOJI = (
 )
 _IN_FACE = r"[^\w\s()]|_|[\u3040-\u30ff]"
 EMOTICON = (  # :-) <3 ^_^ ¯\_(ツ)_/¯
-    r"(?<!\S)(?:>?[:;=]['’]?[-^]?(?:[)(\[\]DPp|*]+|[/\\Oo3])|<3|\^\.?\^|[-^<>;*=]_+[-^<>;*=]"
+    r"(?<!\S)(?:>?[:;=]['’]?[-^]?(?:[)(\[\]DPp|*]+|[/\\Oo3])|(?:<3+)+|\^\.?\^|[-^<>;*=]_+[-^<>;*=]"
     rf"|(?:{_IN_FACE}){{0,9}}\((?:{_IN_FACE}){{1,9}}\)(?:{_IN_FACE}){{0,9}})(?![^\s.,!?])"
 )
 _FILE_ENDINGS = (
@@ -77,15 +79,13 @@ TEMPLATE_FIELD = (
 _BEFORE_NUMERAL = "|".join(
     rf"(?<=\b{word} )" for word in ("Act", "Chapter", "Episode", "Part", "Volume", "War")
 )
-_STREETS = "Street|Road|Avenue|Lane|Drive|Square|Boulevard"
-_HOUSE_NUMBER = r"(?<!\w)\d{1,4}[A-Za-z]? "  # 221B Baker Street
-_OF_STREET = r"(?:(?:[A-Z][\w'’-]+|\d{1,3}(?:st|nd|rd|th)) ){1,2}"  # Baker, 5th
 _IN_CODE = r"\w.:/+^×-"
 _NAMELIKE = re.compile(
     "|".join(
         (
             r"</?[A-Za-z][^<>\n]{0,200}>",  # a tag
             TEMPLATE_FIELD,
+            *CODES,
             r"<%[^<>\n]{0,200}%>|<\?(?:[^?\n]|\?(?!>)){0,200}\?>|\[\[[^\[\]\n]{1,80}\]\]",
             r"(?!\A\S*\Z)\[[A-Z][A-Z\d_]+\]",  # [DATE], unless it is the whole text
             r"(?<=\w )\[[A-Z][A-Z\d]+(?: [A-Z\d]+){1,3}\]",  # [FIRST NAME]
@@ -98,7 +98,7 @@ _NAMELIKE = re.compile(
             r"(?<!\S)[A-Za-z]:\\\S*\w|(?<!\S)(?:~|\.{1,2})?/\.?\w(?:[^\s,;:!?]*\w)?",  # a path
             r"(?<!\S)\\\\\w\S*\w|(?<!\S)--[a-z][\w-]*\w",  # \\server\share, --help
             r"(?<!\S)\w[\w.-]*(?:/[\w.-]+)*/[\w-]+\.[A-Za-z]{1,5}(?!\w)",  # src/main.rs
-            rf"(?<![\w.-])\w[\w.-]{{0,100}}\.(?:{_FILE_ENDINGS})"
+            rf"(?<![\w.-])\w[\w.-]{{0,100}}(?: ?\(\d{{1,3}}\))?\.(?:{_FILE_ENDINGS})"
             rf"(?::\d{{2,5}}(?!\d))?(?:/{_URL_TEXT}|(?![\w-]|\.\w))",
             r"(?<![\w+])C\+\+(?!\w)|(?<!\w)[CF]#(?!\w)|(?<!\S)\.NET(?!\w)",
             r"(?<!\w)(?:Ctrl|Strg|Alt|Shift|Cmd|Win)(?:\+\w{1,12}|-[A-Z\d]{1,3}(?!\w))+",
@@ -117,8 +117,6 @@ _NAMELIKE = re.compile(
             r"(?:(?<=\b[Ff]light )[A-Z][A-Z\d]|(?<!\w)(?:ICE|IC|EC|RE|RB)) \d{1,4}(?!\w)",
             r"(?<![\w-])(?:X{1,3}(?:IX|IV|V?I{0,3})|IX|IV|VI{1,3}|II{1,2})(?![\w-])",  # Henry VIII
             rf"(?:{_BEFORE_NUMERAL})[IVX](?![\w'’-])",  # World War I
-            rf"(?:(?<=[a-z,] )|{_HOUSE_NUMBER}){_OF_STREET}(?:{_STREETS})(?!\w)",
-            rf"{_HOUSE_NUMBER}{_OF_STREET}(?:St|Rd|Ave|Ln|Blvd)(?!\w)",
             PRODUCT,
             # A run with a digit, and later another after a letter, ^ or ::, such as 1Z99 or 10^6,
             # but no measures, such as 5m2 or 2x5kg
@@ -141,14 +139,16 @@ _NAMELIKE = re.compile(
 )
 # Every match of _NAMELIKE contains a match of this one, which is faster to search for.
 _UNLIKE_WORDS = re.compile(
-    r"[^A-Za-zÀ-ſ ,?!'\".:;-]|[.:;][^ \"]|-[A-Z-]"
-    rf"|[a-z][A-Z]|[IVX]{{2}}|\b[VX]\b|(?:{_BEFORE_NUMERAL})I| (?:{_STREETS})\b"
+    r"[^A-Za-zÀ-ſ ,?!'\".:;-]|[.:;][^ \"]|-[A-Z-]|(?<!\S)-[a-z]|'n'|a'a"
+    rf"|[a-z][A-Z]|[IVX]{{2}}|\b[VX]\b|(?:{_BEFORE_NUMERAL})I| (?:{WAYS})\b"
 )
+_ZONE = "(?:[ECMP][SD]T|CES?T|BST|GMT|UTC|MES?Z)"
 _NUMBER = re.compile(
-    r"(?<![\w.,:/])(?:(?<![^\s(])[-−±~≈#])?"
+    r"(?<![\w.,:/])(?:(?<![^\s(])(?:[-−±~≈#]|[<>≤≥]\s?))?"
     rf"(?P<currency>(?:(?:US|A|C)?\$|[{_SIGNS}]|(?:{_CURRENCIES})\b)\s?)?(?P<figures>"
     r"(?:\d{4}-\d\d-\d\d )?\d\d?:\d\d(?::\d\d(?:\.\d+)?)?"
     r"\s?(?:Z|(?:UTC|GMT)(?:[+-]\d\d?(?::\d\d)?)?|[+-]\d\d:?\d\d)(?!\w)"
+    rf"|\d\d?(?::\d\d)?(?:\s?[aApP]\.?[mM]\.?)?\s{_ZONE}(?!\w)"  # 7:00 p.m. EST
     r"|\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?|"
     r"(?:\+\d{1,3} ?)?\(0\) ?\d+(?:[ /-]\d+)+|"
     r"(?:\+\d{1,3}|\(?0\d{1,6}\)?)(?:[ /-]\(?\d+\)?)+|\(\d{3}\) ?\d{3}-\d{4}"  # telephone
@@ -180,6 +180,10 @@ _RATE = re.compile(rf"\s?/\s?({'|'.join(sorted(_PER, key=len, reverse=True))})(?
 _NO_CENTS = re.compile(r"[.,][-–—](?!\w)")  # CHF 120.-
 _HALF_OF_DAY = re.compile(r"(?:\s?(?:-|–|to|and|or)\s?(\d{1,2}(?:[:.]\d\d)?))?\s?([aApP])\.?[mM]\b")
 _TIME = re.compile(r"(\d{1,2})(?:[:.](\d\d))?")
+_HALF_PAST = {"en": re.compile(r"\b(?i:half past|at half) $"), "de": re.compile(r"\b[Hh]alb $")}
+_DATE = re.compile(r"(\d\d?)/(\d\d?)/(\d{4}|\d\d)")
+_BEFORE_MONTH = re.compile(rf"(?:st|nd|rd|th)? (?:of )?(?:{'|'.join(MONTHS)}|May)\b")
+_ZONED_TIME = re.compile(rf"([\d:]+)(?:\s?([apAP])\.?[mM]\.?)?\s({_ZONE})")
 _UNTIL = re.compile("([-–—]| ?[x×] ?)")
 # Before numbers that are no decimals: Python, iOS, Article
 _VERSION = re.compile(
@@ -237,7 +241,12 @@ def numbers_of(text: str, source: str, target: str) -> Iterator[Number]:
         if (source, target) not in (("en", "de"), ("de", "en")):
             yield Number(start, end, text[start:end])
             continue
-        if not unit and not currency and source == "en" and (half := _HALF_OF_DAY.match(after)):
+        is_bare = not unit and not currency
+        if is_bare and _HALF_PAST[source].search(before[-10:]):
+            figures = _half_hour(figures, source)
+        elif is_bare and source == "en" and (special := _date_or_zoned_time(figures, after)):
+            figures = special
+        elif is_bare and source == "en" and (half := _HALF_OF_DAY.match(after)):
             figures = _in_24_hours(figures, half[1] or "", half[2])
         elif unit or match["currency"] or not _is_no_decimal(before[-60:], figures, after):
             figures = _with_separators(figures, source, target)
@@ -249,6 +258,28 @@ def numbers_of(text: str, source: str, target: str) -> Iterator[Number]:
         if target == "de" and (unit or currency) and (rate := _RATE.match(text, end)):
             end, written = rate.end(), f"{written}/{_PER[rate[1]]}"
         yield Number(start, end, written)
+
+
+def _half_hour(figures: str, source: str) -> str:
+    """Return the hour with which the target says half past: half past 10 is halb 11 in German."""
+    if not re.fullmatch(r"\d\d?", figures) or not 1 <= int(figures) <= 12:
+        return figures
+    return str(int(figures) % 12 + 1 if source == "en" else (int(figures) - 2) % 12 + 1)
+
+
+def _date_or_zoned_time(figures: str, after: str) -> str | None:
+    """Return a date whose parts are certain, days before a month, or a time with a zone."""
+    if date := _DATE.fullmatch(figures):
+        first, second = int(date[1]), int(date[2])
+        if 0 < first <= 12 < second <= 31:  # March 14, written 3/14
+            return f"{date[2]}.{date[1]}.{date[3]}"
+        return f"{date[1]}.{date[2]}.{date[3]}" if 0 < second <= 12 < first <= 31 else None
+    if re.fullmatch(r"\d\d?[-–]\d\d?", figures) and _BEFORE_MONTH.match(after):
+        return ".–".join(re.split("[-–]", figures))
+    if zoned := _ZONED_TIME.fullmatch(figures):
+        time = _in_24_hours(zoned[1], "", zoned[2]) if zoned[2] else zoned[1]
+        return f"{time} {zoned[3]}"
+    return None
 
 
 def _is_no_second(before: str, figures: str) -> bool:
@@ -504,13 +535,36 @@ def replace_in_target(text: str, replaced: PlaceholderText) -> tuple[str, set[st
 def count_missing_placeholders(text: str, marks: Mapping[str, str], source: str) -> int:
     """Count the placeholders that a translation lacks, repeats, or attaches to other words.
 
-    source: its source, in which some may occur several times
+    source: its source, in which some may occur several times; numbers must do so in the translation
 
     The genitive's s may be attached ("Toms"). In training, nothing else is: only words that are the
     same on both sides are replaced.
     """
     kept = _SEPARATE.findall(text)
-    return sum(not 0 < kept.count(mark) <= max(1, source.count(mark)) for mark in marks)
+    fewest = {mark: source.count(mark) if mark in NUMBERS else 1 for mark in marks}
+    return sum(not fewest[mark] <= kept.count(mark) <= max(1, source.count(mark)) for mark in marks)
+
+
+_ORDINAL = re.compile(r"\d{1,2}(?:[-–]\d{1,2})?|\d{1,2}\.–\d{1,2}|\d{3}")
+_HOUR = r"(?:[01]?\d|2[0-4])(?:[:.]\d\d){0,2}"
+_HOURS = re.compile(rf"[~≈]?{_HOUR}(?:\s?[-–]\s?{_HOUR})?")
+_AFTER_NUMBER = re.compile(rf"([{NUMBERS}])(?:\.(?= [a-zäöü(])| Uhr\b)")
+
+
+def without_misplaced(text: str, written: Mapping[str, str], source: str) -> str:
+    """Return a German translation without stops after what is no ordinal, and Uhr after no time.
+
+    written: what is written for each placeholder; source: with placeholders
+    """
+
+    def replacement(match: re.Match[str]) -> str:
+        form = _ORDINAL if match[0].endswith(".") else _HOURS
+        fits = form.fullmatch(written.get(match[1], "")) and not (
+            form is _HOURS and text.endswith(("halb ", "Halb "), 0, match.start())
+        )
+        return match[0] if fits or match[0] in source else match[1]
+
+    return _AFTER_NUMBER.sub(replacement, text)
 
 
 def fill_placeholders(text: str, words: Mapping[str, str]) -> str:

@@ -6,8 +6,8 @@ Needs only the standard library, because `nmt export` copies this file beside tr
 import re
 from collections.abc import Callable
 
-from nmt.corpus.text.abbreviations import DAYS, MONTHS
 from nmt.corpus.text.acronyms import FUNCTION_WORDS
+from nmt.corpus.text.dates import DAYS, MONTHS
 
 _INNER_CAPITAL = "(?!Mc)[A-Z]?[a-z]+[A-Z][A-Za-z]*"  # iPhone
 SOFTWARE = "Windows|Android|Python|Java|PHP|Ubuntu|Debian|Linux|USB|HDMI|Bluetooth|Galaxy|Pixel"

@@ -29,6 +29,12 @@ _ASCII = dict.fromkeys(map(ord, string.punctuation))
 _ACCENT = re.compile(r"(?<=[^\W\d_])[´`](?=[^\W\d_])")  # typed instead of an apostrophe
 # Between digits, a dash means a range; within words it joins them, but — separates them.
 _BREAK = re.compile(r"(?<=\w)[—―](?=\w)(?<!\d.)|(?<=\w)[—―](?=[^\W\d_])")
+# Two hyphens; a dash before a word that begins a clause, so that it is not that of mother–child.
+_TWO_HYPHENS = re.compile(r"(?<=[^\W\d_][^\W\d_])--(?=[^\W\d_])")
+_BREAK_BEFORE_CLAUSE = re.compile(
+    r"(?<=[^\W\d_][^\W\d_])–(?=(?:I|he|she|it|we|they|you|and|but|or|so|very|not|that|this|what|"
+    r"which|who|how|because|ich|er|sie|es|wir|ihr|und|aber|oder|sehr|nicht|das|was|wie|weil)\b)"
+)
 _DASH = re.compile(r"(?<!\d)[–—―]|[–—―](?!\d)")
 _OPENS_QUOTATION = re.compile(r"(?:^|(?<=[\s(\[{–—-]))\"(?=\S)")
 # Single quotation marks around words; further apostrophes between them are within words.
@@ -38,9 +44,9 @@ _SINGLE_QUOTED = re.compile(
 _QUOTE = re.compile(r'(?<!\d)"|"(?=\w)')  # not inches
 _ALTERNATED = str.maketrans("„“‚‘", "‚‘„“")
 _CLOSES_QUOTATION = rf'(?<![\d{NUMBERS}])"'  # not inches
-_COMMA_WITHOUT_SPACE = re.compile(r"(?<=[^\W\d_]),(?=[^\W\d_])")
+_COMMA_WITHOUT_SPACE = re.compile(r"(?<=[^\W\d_]) ?,(?=[^\W\d_])")
 _SPACE_BEFORE_MARK = re.compile(r"(?<=\w) (?=[?!,;:.](?: |$))")
-_SPACED_HYPHEN = re.compile(r"(?<=\S) - (?=[^\W\d_])")
+_SPACED_HYPHEN = re.compile(rf"(?<=\S) - (?=[^\W\d_])|(?<=[^\W\d_]) - (?=[{NUMBERS}])")
 
 
 def plain(text: str) -> str:
@@ -49,8 +55,10 @@ def plain(text: str) -> str:
     >>> plain("“I don’t know” – he said…")
     '"I don\\'t know" - he said...'
     """
+    text = _TWO_HYPHENS.sub(" - ", text)
     if text.isascii() and "`" not in text:
         return text
+    text = _BREAK_BEFORE_CLAUSE.sub(" - ", text)
     text = _ACCENT.sub("'", text)
     text = _DASH.sub("-", _BREAK.sub(" - ", text))
     return text.translate(_PLAIN)

@@ -11,7 +11,7 @@ from functools import partial
 from sentencex import segment
 
 from nmt.config.languages import two_letters
-from nmt.corpus.text.normalization import MOST_AT_ONCE, sentence_lengths
+from nmt.corpus.text.normalization import MOST_AT_ONCE, missing_space, sentence_lengths
 
 _LINE_END = re.compile(r"(?<=\n)")
 
@@ -32,14 +32,17 @@ class SplitText:
 
 
 def split_sentences(text: str, language: str, between_sentences: bool = True) -> SplitText:
-    """Cut text at line breaks and between sentences, or at line breaks only.
+    """Cut text at line breaks, between sentences and at tabs, or at line breaks only.
+
+    Between sentences, a missing space is added.
 
     language: code of two or three letters; for unknown languages, sentencex applies general rules
 
     >>> split_sentences("Anna sings.  Ben reads.\\n", "en")
     SplitText(sentences=['Anna sings.', 'Ben reads.'], gaps=['', '  ', '\\n'])
     """
-    sentences, gaps = [], [""]
+    sentences: list[str] = []
+    gaps = [""]
     segment_ = partial(segment, two_letters(language))
     for line in _LINE_END.split(text):
         start = 0
@@ -50,6 +53,8 @@ def split_sentences(text: str, language: str, between_sentences: bool = True) ->
             sentence = piece.lstrip()
             gaps[-1] += piece[: len(piece) - len(sentence)]
             if sentence:
+                if sentences and start > length and not gaps[-1]:
+                    gaps[-1] = missing_space(sentences[-1], sentence)
                 sentences.append(sentence.rstrip())
                 gaps.append(sentence[len(sentences[-1]) :])
     return SplitText(sentences, gaps)

@@ -15,6 +15,7 @@ LIST_SIGN = re.compile(
     r"^(?:(?:[-–—*•·▪●◦‣⁃※→►>#+|]{1,6}|\[(?:[ xX]|\d{1,3})?\]"
     r"|\(?(?:\d{1,3}\.?|[A-Za-z]|[ivxIVX]{1,4})\))\s+(?=\S)"
     r"|\d{1,2}(?:\.\d{1,2}){2,4}\.?\s+(?=[A-ZÄÖÜ])"
+    r"|(?:[a-z]|[ivx]{2,5})\.\s+(?=[A-ZÄÖÜ])"  # a. The, iii. The
     r"|[A-Z]:\s+(?=\w)"  # of a speaker
     # Before other words, it may be an initial: A. Smith
     r"|[A-Z]\.\s+(?=(?:The|An?|It|This|These|There|He|She|We|They|You|My|Your|Our|All|Only|If|What|"
@@ -33,10 +34,20 @@ _REPEATED = re.compile(r"(?<=[^\s.…])\s*(?:\.{2,}|…)[.…!?]*$|(?<=[!?])[!?.
 _LAUGH = r"(?i:lol|rofl|lmao|omg|xd|(?:ha){2,9}h?|(?:he){2,9}|(?:hi){2,9})"
 _EMOTICON = re.compile(rf"\s+{EMOTICON}$|\s*{KEYCAP}$|(?<![\s,])[\s,]+{_LAUGH}$")
 _EMOTICON_BEFORE = re.compile(rf"(?:{EMOTICON}|{KEYCAP})(?=\s)|{_LAUGH}[,.!]*(?=\s)")
-_NOTE = re.compile(r"\s*(?:\[\d{1,3}\])+$|(?<=\D)[¹²³⁴-⁹]+$")  # the number of a footnote
+_NOTE = re.compile(  # the number of a footnote, but not c²
+    r"\s*(?:\[\d{1,3}\])+$|(?:(?<=[^\W\d_]{3})|(?<=[^\w\s]))[¹²³⁴-⁹]+$"
+)
 _CUT_OFF = re.compile(r"(?<![\s–—―-])\s*(?:-{2,}|[–—―]+)[.!?]*$|(?<=\S)\s-$")
 _NEW_SPEAKER = re.compile(r"(?:-{1,2}|[–—―])(?=[\"“„‘'(¿¡]?[^\W\d_a-z])")  # not an option, --help
 _BLANK = re.compile(r"\s*[._=~*-]{3,}$")  # a field to fill in
+# Of mail, with the German form where it differs
+_HEADERS = {
+    **{"From": "Von", "To": "An", "Sent": "Gesendet", "Subject": "Betreff", "Date": "Datum"},
+    **{"Attn": "z. Hd."},
+    **{name: name for name in ("Re", "RE", "Fwd", "FWD", "FW", "Fw", "Cc", "CC", "Bcc", "BCC")},
+}
+_HEADER = re.compile(rf"({'|'.join(_HEADERS)}):\s+(?=\S)")
+_HEADER_NAME = re.compile(rf"\b(?:{'|'.join(_HEADERS)})(?=:\s)")
 _TAG = re.compile("<([A-Za-z]+)>")
 _EMPHASIS = re.compile(r"\*{1,3}|_{1,3}|~~")
 _MOST_STEPS = 20
@@ -57,11 +68,20 @@ def peel(text: str, language: str) -> tuple[str, str, str]:
             break
         start, end = start + first, end - last
     inner = text[start:end]
-    if not has_text(inner):
+    if not has_text(inner) and not _HEADER.match(text):
         return "", text, ""
     start += len(inner) - len(inner.lstrip())
     end -= len(inner) - len(inner.rstrip())
     return text[:start], text[start:end], text[end:]
+
+
+def with_german_headers(before: str) -> str:
+    """Return what stands before an English sentence with the German names of mail headers.
+
+    >>> with_german_headers("From: ")
+    'Von: '
+    """
+    return _HEADER_NAME.sub(lambda match: _HEADERS[match[0]], before)
 
 
 def _step(text: str, language: str) -> tuple[int, int]:
@@ -73,6 +93,8 @@ def _step(text: str, language: str) -> tuple[int, int]:
     sign = LIST_SIGN.match(text) or (language != "de" and _LIST_NUMBER.match(text))
     if sign := sign or _NEW_SPEAKER.match(text) or _EMOTICON_BEFORE.match(text):
         return sign.end(), 0
+    if language == "en" and (header := _HEADER.match(text)):
+        return header.end(), 0
     if find_mnemonic(text) == 0:
         return 1, 0
     if found := _EMOTICON.search(text):

@@ -11,8 +11,9 @@ KNOWN = frozenset(
     re.findall(
         r"\w+",
         "p m a am i don t you re are please for example that is number about as soon possible usa "
-        "hour hours minutes pounds feet january monday etc prepaid without with against going to "
-        "the open at and now coworker co",
+        "hour hours minutes pounds feet january february march june monday tuesday friday etc "
+        "hrs vs approx page pages them because it was coming dollars pen pencil or per all "
+        "about against prepaid without under with against going to the open at and now coworker co",
     )
 )
 
@@ -48,7 +49,30 @@ KNOWN = frozenset(
         ("Jan. 5, 5 Jan, on 5 Jan.", "January 5, 5 January, on 5 January."),
         ("on Mon. at 5", "on Monday at 5"),
         ("Jan is open", "Jan is open"),
+        ("Mon. to Fri.", "Monday to Friday."),
+        ("Mon., the 5th", "Monday, the 5th"),
+        ("Mon-Fri, Monday-Friday", "Monday to Friday, Monday to Friday"),
+        ("Tue", "Tuesday"),
+        ("on March 3, 2025, it", "on 3 March 2025, it"),
+        ("March 3rd, 2025 10:15 AM", "3rd March 2025, 10:15 a.m."),
+        ("on March 3, I", "on March 3, I"),
+        ("June 3-7 and June 3 – 7, 2025", "3-7 June and 3-7 June 2025"),
+        ("Jan. 5 - Feb. 3, 2025", "5 January - 3 February 2025"),
+        ("between 5pm-7pm, 5pm-7pm", "between 5 p.m. and 7 p.m., 5 p.m. to 7 p.m."),
+        *((f"at {n}", f"under {n}") for n in ("555-1234", "0171/1234567", "(555) 123-4567")),
+        ("on +49 30 123456", "under +49 30 123456"),
+        *((f"on {n}", f"on {n}") for n in ("03/14/2025", "05-06-2025", "100-200", "2024-05-03")),
+        ("between 5-7pm", "between 5 and 7 p.m."),
         ("w/ and w/o the", "with and without the"),
+        ("Approx. 5, about vs. Usa", "About 5, about against Usa"),
+        ("pp. 5-9, p. 3", "pages 5-9, page 3"),
+        ("2 hrs 30 mins. open, 5 min.", "2 hours 30 minutes open, 5 minutes."),
+        ("5 dollars/hour", "5 dollars per hour"),
+        ("a pen and/or a pencil", "a pen or a pencil"),
+        # Contractions
+        ("Y'all are coming, 'cause 'em", "You all are coming, because them"),
+        ("'Twas open", "It was open"),
+        ("comin' now, begin'", "coming now, begin'"),
         # Chats
         ("u dont, asap pls", "you don't, as soon as possible please"),
         ("Dont! Im open", "Don't! I'm open"),

@@ -144,7 +144,7 @@ UNTRANSLATED = [
     "{name}", "{{ user }}", "{% if a %}", "%s", "%1$s", "${HOME}", "#hashtag", "@tom", "/usr/bin",
     "C:\\Users\\x", "foo_bar", "main()", "`code`", "<br>", "&nbsp;", "192.168.0.1", "v1.2.3",
     "____", "[1]", "(2)", "5 + 5 = 10", "₿", "5.", "DE89 3704 0044 0532 0130 00", "10–12", "½",
-    "12:30-14:00", "§ 5", "“”", "©", "3D",
+    "12:30-14:00", "§ 5", "“”", "©", "3D", "a = b", "E = mc²", "10 Downing St.",
 ]  # fmt: skip
 ONCE = [  # kept as they are, wherever they stand
     "Q&A", "AT&T", "XIV", "221B Baker Street", "ICE 513",
@@ -158,6 +158,14 @@ ONCE = [  # kept as they are, wherever they stand
     "(555) 123-4567", "555-1234", "192.168.0.1", "10:00-12:00", "5–10", "16:9", "1000", "1990",
     "3.5.2024", "24/7", "DE89 3704 0044 0532 0130 00", "Anna-Lena",
     "O'Neill", "Zoë Brandvold", "Jean-Luc O'Neill",
+    # Formulas
+    "2 + 2 = 4", "a² + b² = c²", "E = mc²", "p ≤ 0.05", "n ≥ 10", "a == b", "x > 3", "10/2=5",
+    # Program text
+    "report_final(2).docx", "photo (1).jpg", ".env", ".gitignore", "DEBUG=true", "x=5", "x[0]",
+    "ls -la", "tar -xzf", 'git commit -m "hello"', "-v", 'print("Hello")', "foo(x, y)", "f(x)",
+    # Streets
+    "10 Downing St", "350 Fifth Ave, New York, NY 10118", "5 5th Ave", "12 Rose Rd", "7b Oak Ln",
+    "Rock 'n' roll", "ma'am", "<333", "<3<3",
 ]  # fmt: skip
 NUMBERS_IN_GERMAN = [
     ("it costs €12.50", "Es kostet 12,50 €"),
@@ -261,6 +269,33 @@ WITHIN = [
     ("Henry or Tom has the belt/books", "Henry oder Tom hat den Gürtel oder Bücher"),
     ("belt / books", "Gürtel / Bücher"),
     ("Henry and/or Tom", "Henry und/oder Tom"),
+    ("Henry and/or a belt", "Henry und/oder ein Gürtel"),
+    ("red, Tom and/or Zora", "Rot, Tom und/oder Zora"),
+    ("Stop--where is it", "Halt – wo ist es"),
+    ("It is red–not a belt", "Es ist rot – nicht ein Gürtel"),
+    ("Hello ,where is Tom", "Hallo, wo ist Tom"),
+    # Items in a row
+    ("it is > 5 and Tom", "Es ist > 5 und Tom"),
+    ("Stop / I don't know / hello", "Halt / Ich nicht weiß / Hallo"),
+    ("I see / Tom has books", "Ich sieh / Tom hat Bücher"),
+    ("Henry likes the belt / books", "Henry mag den Gürtel / Bücher"),
+    ("a) stop; b) call Tom; c) see", "a) Halt; b) Ruf Tom; c) Sieh"),
+    ("see: (a) books, (b) belt", "Sieh: (a) Bücher, (b) Gürtel"),
+    ("see 1) books or 2) belt", "Sieh 1) Bücher oder 2) Gürtel"),
+    ("see (red) or c) belt", "Sieh (Rot) oder c) Gürtel"),
+    ("I don't know ... I see Tom ...", "Ich nicht weiß ... ich sieh Tom ..."),
+    ("Where ... the belt is", "Wo ... den Gürtel ist"),
+    ("STOP: Henry likes it", "HALT: Henry mag es"),
+    # Sentences
+    ("I see Tom.It is red.", "Ich sieh Tom. Es ist rot."),
+    ("I see Tom :) Henry has books", "Ich sieh Tom :) Henry hat Bücher"),
+    ("haha it is red", "haha es ist rot"),
+    ("Haha it is red", "Haha es ist rot"),
+    ("a. Stop", "a. Halt"),
+    ("iii. Stop", "iii. Halt"),
+    # Headers of mail
+    ("Re: books", "Re: Bücher"),
+    ("From: Tom", "Von: Tom"),
     ("Stop • hello", "Halt • Hallo"),
     ("<i>Where is the station?</i>", "<i>Wo ist den Bahnhof?</i>"),
     ("<b>Tom</b> has <b>books</b>", "<b>Tom</b> hat <b>Bücher</b>"),
@@ -505,6 +540,10 @@ def test_a_spelled_out_abbreviation_ends_no_sentence(typed: str, written: str) -
         "the 70s and 80s",
         "10%off",
         "yes/no",
+        "the dog(s) are",
+        "at < 5",
+        "so -that is it",
+        "the way St. Mary",
     ],
 )
 def test_ordinary_punctuation_is_no_thing_of_its_own(text: str) -> None:

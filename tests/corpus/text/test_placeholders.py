@@ -14,8 +14,10 @@ from nmt.corpus.text.placeholders import (
     _NUMBER,
     _UNLIKE_WORDS,
     PlaceholderRules,
+    count_missing_placeholders,
     fill_placeholders,
     numbers_of,
+    without_misplaced,
 )
 from nmt.corpus.text.training_placeholders import (
     FEWEST_NUMBERS,
@@ -66,7 +68,7 @@ def in_order(text: str) -> str:
 
 def test_what_the_fast_patterns_do_not_find_the_slow_ones_do_not_either() -> None:
     pieces = "A a s é ™ www mailto tel Ctrl Win NET de com Ph U x e D 3 ½ [ ( ) / . : ; - ' \" ? …"
-    pieces += " II I X Part Street"
+    pieces += " II I X Part Street = ls St 'n' -a"
     dice = random.Random(1)
     for _ in range(5000):
         text = "".join(dice.choices([*pieces.split(), *("  .:;-"), *("  .:;-")], k=7))
@@ -354,11 +356,63 @@ def test_figures_that_may_be_no_decimals_stay(text: str) -> None:
         *((text, text) for text in ("10:00:00 +0200", "10:00 UTC", "14:30Z", "09:15 GMT-5")),
         *((f"{before}80s", "80") for before in ("the ", "the '", "her early ", "mid-", "under-")),
         ("1980s", "1980"),
+        ("at half past 10", "11"),
+        ("half past 12 is late", "1"),
+        *(("half 7", "7"), ("at half 7", "8"), ("quarter to 8", "8"), ("half past 30", "30")),
+        *(("3/14/2025", "14.3.2025"), ("12/25/24", "25.12.24"), ("25/12/2024", "25.12.2024")),
+        *((text, text) for text in ("04/05/2024", "14/14/2024", "3/40/2025")),
+        *(("3-7 June", "3.–7"), ("1–15 of May", "1.–15"), ("3-7 Junes", "3-7")),
+        *(("7 PM EST", "19 EST"), ("9:30 a.m. CET", "9:30 CET"), ("at 8 EST", "8 EST")),
+        *((f"it is {sign}5.5", f"{sign}5,5") for sign in ("<", "> ", "≥")),
         *((text, text) for text in ("~400", "#17", "6'2\"", "5 × 8", "2 1/2", "230 V", "5 A")),
     ],
 )
 def test_decimals_and_thousands_get_german_marks(text: str, written: str) -> None:
     assert [number.written for number in numbers_of(text, "en", "de")] == [written]
+
+
+def test_a_german_half_hour_is_the_one_before() -> None:
+    for text, written in {"um halb 11": "10", "um halb 1": "12", "die Halb 11": "10"}.items():
+        assert [number.written for number in numbers_of(text, "de", "en")] == [written]
+
+
+N, M = NUMBERS[:2]
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "missing"),
+    [
+        (f"{N} + {N} = {M}", f"{N} + {N} = {M}", 0),
+        (f"{N} + {N} = {M}", f"{N} + = {M}", 1),
+        (f"{N} {A} {A}", f"{A} {N}", 0),
+        (f"{N} {A}", f"{A} {N} {N}", 1),
+    ],
+)
+def test_lost_and_repeated_placeholders_are_counted(
+    source: str, translation: str, missing: int
+) -> None:
+    marks = {mark: "x" for mark in source if mark in PLACEHOLDERS + NUMBERS}
+    assert count_missing_placeholders(translation, marks, source) == missing
+
+
+@pytest.mark.parametrize(
+    ("number", "translation", "written"),
+    [
+        ("45 %", f"um {N} Uhr", f"um {N}"),
+        ("45", f"um {N} Uhr", f"um {N}"),
+        *(((hours, f"um {N} Uhr", f"um {N} Uhr")) for hours in ("9", "9:30", "9-10:30", "24")),
+        ("9", f"um halb {N} Uhr", f"um halb {N}"),
+        ("14.3.2025", f"am {N}. um", f"am {N} um"),
+        *(((day, f"am {N}. um", f"am {N}. um")) for day in ("3", "3.–7", "120")),
+        ("14.3.2025", f"am {N}.", f"am {N}."),
+        ("14.3.2025", f"am {N}. Um", f"am {N}. Um"),
+    ],
+)
+def test_after_a_number_that_is_no_ordinal_and_no_time_their_signs_are_removed(
+    number: str, translation: str, written: str
+) -> None:
+    assert without_misplaced(translation, {N: number}, N) == written
+    assert without_misplaced(translation, {N: number}, translation) == translation
 
 
 def test_words_are_kept_if_all_placeholders_are_in_use() -> None:
