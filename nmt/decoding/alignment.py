@@ -1,6 +1,7 @@
 """Word alignment between source and translation, from the cross-attention."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from nmt.decoding.attention import cross_attention, pair_words, word_attention, words_of_tokens
 from nmt.decoding.translator import Translation, Translator
@@ -25,8 +26,11 @@ def align(translator: Translator, line: str, translation: Translation) -> list[t
         counts = [max(side, default=-1) + 1 for side in sides]
         around = [len(f"{text}x".split()) - 1 for text in (trace.before, trace.after[::-1])]
         first = [n + around[0] + skipped.get(number, 0) for n in first]
-        if number in touching:  # the first words of this part continue the last ones
-            first = [n - bool(a and b) for n, a, b in zip(first, before, counts, strict=True)]
+        joined = touching.get(number, (False, False))  # the first word continues the last one
+        first = [
+            n - bool(a and b and touches)
+            for n, a, b, touches in zip(first, before, counts, joined, strict=True)
+        ]
         weights = cross_attention(
             translator.pytorch.models[0], trace.source_ids, trace.hypothesis.ids
         )
@@ -38,13 +42,16 @@ def align(translator: Translator, line: str, translation: Translation) -> list[t
     return sorted(pairs)
 
 
-def _touching(translator: Translator, line: str) -> set[int]:
-    """Return which parts of a line follow the part before them without a space."""
-    split, found, number = translator.split(line), set(), 0
-    for sentence, gap in zip(split.sentences[:-1], split.gaps[1:], strict=False):
+def _touching(translator: Translator, line: str) -> dict[int, tuple[bool, bool]]:
+    """Return which parts of a line follow the part before them without a space.
+
+    → for the number of a part, whether they do in the source and in the translation
+    """
+    split, number = translator.split(line), 0
+    found: dict[int, tuple[bool, bool]] = {}
+    for (sentence, after), gap in zip(pairwise(split.sentences), split.gaps[1:], strict=False):
         number += len(translator.segments(sentence))
-        if not gap:
-            found.add(number)
+        found[number] = not gap or sentence + after in line, not gap
     return found
 
 

@@ -95,9 +95,9 @@ def test_sentences_without_a_space_between_them_share_a_word(trained_run):
     )
     translation, pairs = aligned(translator, apart.replace(". ", "."))
     text = translation.text
-    assert text == translator.translate([apart])[0].text.replace(". ", ".")
+    assert text == translator.translate([apart])[0].text  # a missing space is added
     _, usual = aligned(translator, apart)
-    assert pairs == sorted({(s - (s > 2), t - (t > 2)) for s, t in usual})
+    assert pairs == sorted({(s - (s > 2), t) for s, t in usual})
 
 
 def test_a_token_without_text_belongs_to_the_word_after_it():
