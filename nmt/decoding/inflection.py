@@ -186,12 +186,12 @@ def _tabulated(table: NounTable, noun: str, number: Number | None) -> list[str]:
 def noun_features(noun: str, form: str) -> list[str]:
     """Return the genders, numbers and cases that a form of a noun may have; none if unknown.
 
-    They are written as in `noun_phrases`; both may have adjectives before the noun.
+    They are written as in `noun_phrases`; noun and form may have adjectives before them.
     """
-    table = noun_table()
+    if not (table := noun_table()):
+        return []
     noun, form = noun.split(" ")[-1], form.split(" ")[-1]
-    for before, head in _heads(noun) if table else ():
-        assert table
+    for before, head in _heads(noun):
         lemma = head if head in table else _german_lemma(head)
         last = form[len(before) :]
         if found := table.features(lemma, last.capitalize() if before else last):

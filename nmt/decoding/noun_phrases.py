@@ -12,11 +12,9 @@ FEATURES = tuple(gender + case for gender in "mfnp" for case in "nadg")
 def _table(*of_genders: str) -> dict[str, str]:
     """Return the form for each feature; a text for each gender: nominative, accusative, …
 
-    -: there is none; 0: no ending; _: a space
+    0: no ending
     """
-    forms = [form for text in of_genders for form in text.split()]
-    read = {feature: form.replace("_", " ") for feature, form in zip(FEATURES, forms, strict=True)}
-    return {feature: form for feature, form in read.items() if form != "-"}
+    return dict(zip(FEATURES, " ".join(of_genders).split(), strict=True))
 
 
 def _inflected(stem: str, endings: Mapping[str, str]) -> dict[str, str]:

@@ -282,7 +282,9 @@ class SegmentSearch:
         words before a term agree with it more often.
         """
         engine, missing = self.engine, self._segmenter.count_missing
-        while isinstance(engine, ContinuingEngine) and lacking:
+        if not isinstance(engine, ContinuingEngine):
+            return
+        while lacking:
             begun: dict[int, tuple[Segment, list[list[int]]]] = {}
             for i in lacking:
                 if self._segmenter.missing_terms(segments[i], found[i][0].ids):

@@ -338,9 +338,7 @@ class Segmenter:
 
         ids: the translation
         """
-        text = self._tokenizers.target.decode(ids)
-        draft = AlignedTranslation(segment.part.text, text, alignment)
-        lacking = self._missing(segment, text)
+        draft, lacking = self._draft(segment, ids, alignment)
 
         def forbidding(term: TermConstraint) -> TermConstraint:
             if term.term not in lacking or not term.forms:
@@ -359,10 +357,7 @@ class Segmenter:
         form of the term; none if no word is aligned with a missing term. For the arguments, see
         `forbid_usual_words`.
         """
-        target = self._tokenizers.target
-        text = target.decode(ids)
-        draft = AlignedTranslation(segment.part.text, text, alignment)
-        lacking = self._missing(segment, text)
+        draft, lacking = self._draft(segment, ids, alignment)
         places = [
             (place, term)
             for term in segment.terms
@@ -372,8 +367,16 @@ class Segmenter:
         if not places:
             return []
         place, term = min(places, key=lambda pair: pair[0].word)
-        begun = [each for each in target.encode_lines(self._beginnings(draft, place, term)) if each]
-        return [each for each in begun if UNK not in each]
+        begun = self._tokenizers.target.encode_lines(self._beginnings(draft, place, term))
+        return [each for each in begun if each and UNK not in each]
+
+    def _draft(
+        self, segment: Segment, ids: Sequence[int], alignment: Alignment
+    ) -> tuple[AlignedTranslation, list[Term]]:
+        """Return a translation with its source, and the terms that it lacks."""
+        text = self._tokenizers.target.decode(ids)
+        source = segment.part.text.removeprefix(segment.tag)  # a tag is no word
+        return AlignedTranslation(source, text, alignment), self._missing(segment, text)
 
     def _beginnings(
         self, draft: AlignedTranslation, place: Place, term: TermConstraint

@@ -49,6 +49,8 @@ class AlignedTranslation:
         If no word is aligned with it, a verb replaces the word that attends to it most, if this is
         no noun, and other terms go in front of what is aligned with the words after them.
         """
+        if not self._target:
+            return None
         places, is_noun = self._places(term), forms[0][0].isupper()
         if usual := self._usual_places(term, forms):
             return Place(min(usual) if is_noun else max(usual), True)

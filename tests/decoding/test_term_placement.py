@@ -35,6 +35,10 @@ def test_a_term_without_aligned_words_goes_before_what_follows_it():
     assert translation([(3, 7)]).place("boss", ["Leiter"]) is None
 
 
+def test_an_empty_translation_has_no_place():
+    assert AlignedTranslation("a b", "", Alignment([], [])).place("a", ["Buch"]) is None
+
+
 def test_a_verb_without_aligned_words_replaces_what_attends_to_it():
     assert translation([(1, 1), (2, 2)], 8).place("gave", ["überreichen"]) == Place(8, True)
     assert translation([(1, 1), (2, 2)], 7).place("gave", ["überreichen"]) == Place(1, True)

@@ -5,6 +5,7 @@ import pytest
 from nmt.decoding.verb_phrases import fitting_forms, is_auxiliary
 
 OPEN = ["aufmachen", "aufmacht", "aufgemacht"]
+GO = ["gehen", "geht", "gegangen"]
 PAY = ["bezahlen", "bezahle", "bezahlt"]
 
 
@@ -18,7 +19,12 @@ PAY = ["bezahlen", "bezahle", "bezahlt"]
         ("aufmachen", OPEN, "Ich habe Zeit, wenn er", ["aufmachen", "aufmacht", "macht"]),
         ("aufmachen", OPEN, "Ich habe Zeit und", ["aufmachen", "aufmacht", "macht"]),
         ("bezahlen", PAY, "Wir haben das", ["bezahlt"]),
-        ("bezahlen", PAY, "Ich", ["bezahlen", "bezahle", "macht"]),
+        ("bezahlen", PAY, "Er", [*PAY, "macht"]),  # "bezahlt" is finite, too
+        ("gehen", GO, "Er", ["gehen", "geht", "macht"]),
+        ("gehen", GO, "Er ist", ["gegangen"]),
+        ("gehören", ["gehören", "gehört"], "Es hat", ["gehört"]),
+        ("gehören", ["gehören", "gehört"], "Es", ["gehören", "gehört", "macht"]),
+        ("aktualisieren", ["aktualisiert"], "Er", ["aktualisiert", "macht"]),
         ("offen", ["offene", "offenen"], "Das ist eine", ["offene", "offenen"]),  # none fits
     ],
 )
@@ -27,5 +33,5 @@ def test_forms_that_may_follow(verb, forms, before, expected):
 
 
 def test_auxiliaries():
-    assert all(map(is_auxiliary, ("Hast", "werden", "sein")))
+    assert all(map(is_auxiliary, ("Hast", "werden", "sein", "müssten", "lässt")))
     assert not any(map(is_auxiliary, ("machen", "Sein", "neu")))
