@@ -23,7 +23,8 @@ from nmt.decoding.engines.interface import Constraints
 from nmt.decoding.engines.pytorch import PyTorchEngine
 from nmt.decoding.glossary import parse_glossary
 from nmt.decoding.search.hypothesis import Hypothesis
-from nmt.decoding.segments import TrainingLines
+from nmt.decoding.segments import Segmenter, TrainingLines
+from nmt.decoding.term_placement import Alignment
 from nmt.decoding.translator import Translation, Translator
 from nmt.errors import UserError
 from nmt.special_tokens import EOS, PLACEHOLDERS, SPECIALS, UNK
@@ -808,6 +809,17 @@ def test_a_further_search_may_not_write_what_the_first_wrote_for_a_term(words, t
     with_terms(made, "Ben\tLied").translate(["Anna singt Ben ."])
     [(_, constraints)] = bound.asked
     assert [words.target.decode(ids) for ids in constraints.forbidden[0]] == ["Ben"]
+
+
+def test_a_tag_is_no_word_of_the_source(subwords):
+    glossary = parse_glossary("Anna\tLied", ("en", "de"))
+    data, seen = DataConfig(address=True), TrainingLines(20, False)
+    segmenter = Segmenter(subwords, data, seen, 20, glossary, tag_of(data, "sie"))
+    [segment] = segmenter.segment("Anna reads")
+    ids = subwords.target.encode("Buch liest")
+    strict = segmenter.forbid_usual_words(segment, ids, Alignment([(0, 0), (1, 1)], [0, 1]))
+    assert segment.tag
+    assert [term.forbidden for term in strict.terms] == [("Buch",)]
 
 
 class ContinuingScript(ScriptedEngine):
