@@ -11,7 +11,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING
 
-from nmt.cli.writing import is_standard_output, warn_of_parts, write_content
+from nmt.cli.writing import is_standard_output, require_another, warn_of_parts, write_content
 from nmt.echo import echo
 from nmt.errors import UserError, missing_extra
 
@@ -68,8 +68,8 @@ def require_fitting(path: Path, output: Path | None, given: Mapping[str, bool]) 
             )
         # In files of translation tools, only empty targets are replaced.
         filled = translation_format(path.name)
-        if output.exists() and output.samefile(path) and not filled:
-            raise UserError(f"{output}: is the input; choose another file for the translation")
+        if not filled:
+            require_another(output, path)
 
 
 def require_lines(output: Path) -> None:

@@ -34,6 +34,7 @@ from nmt.cli.writing import (
     format_translations,
     indented,
     reporting,
+    require_another,
     require_plain,
     warn_of_missing,
     write_lines,
@@ -157,6 +158,8 @@ def translate(
         require_fitting(file, output, given)
     elif output:
         require_lines(output)
+        if input_:
+            require_another(output, input_)
     if alignment:
         options = replace(options, engine="pytorch")
     runs = find_runs(run, options.weights)

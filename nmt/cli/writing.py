@@ -145,6 +145,12 @@ def require_plain(output: Path) -> None:
         raise UserError(f"{output}: the output is not compressed; omit {output.suffix}")
 
 
+def require_another(output: Path, given: Path) -> None:
+    """Refuse to replace the input, also by another name of the same file."""
+    if output.is_file() and output.samefile(given):
+        raise UserError(f"{output}: is the input; choose another file to write")
+
+
 def is_standard_output(path: Path) -> bool:
     """Return whether a path, such as /dev/stdout, leads to where standard output goes."""
     try:

@@ -135,6 +135,24 @@ main()
     assert (done.returncode, done.stderr) == (128 + number, b"")
 
 
+def test_ctrl_c_during_the_first_imports_is_quiet() -> None:
+    program = """
+import os, signal, sys
+
+class Interrupting:
+    def find_spec(name, *_):
+        if name == "typer":
+            os.kill(os.getpid(), signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.meta_path.insert(0, Interrupting)
+from nmt.cli import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", program], stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stderr) == (130, b"")
+
+
 def test_ctrl_c_that_the_shell_ignores_stays_ignored() -> None:
     program = """
 import os, signal, sys
@@ -212,7 +230,7 @@ def test_a_closed_output_pipe_is_not_reported_as_an_error() -> None:
     assert process.stdout
     process.stdout.close()
     assert process.communicate()[1] == b""
-    assert process.returncode == 1
+    assert process.returncode == 128 + signal.SIGPIPE  # as of other programs
 
 
 def test_only_similar_options_are_suggested() -> None:

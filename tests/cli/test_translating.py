@@ -71,6 +71,16 @@ def test_a_file_is_translated_into_a_file(trained_run: RunFolder) -> None:
     assert Path("out.txt").read_text() == "Ben schwimmt oft.\n\nAnna singt heute.\n"
 
 
+def test_the_input_is_not_replaced_by_its_translation(trained_run: RunFolder) -> None:
+    Path("in.txt").write_text(PAIR[0])
+    Path("link.txt").symlink_to("in.txt")
+    os.link("in.txt", "same.txt")
+    command = ["translate", "--run", trained_run.path, "--input", "in.txt", "--output"]
+    for name in ("in.txt", "link.txt", "same.txt"):
+        assert_refused(*command, name, message=f"{name}: is the input; choose another file")
+    assert Path("in.txt").read_text() == PAIR[0]
+
+
 def test_output_to_a_named_pipe_does_not_replace_it(trained_run: RunFolder) -> None:
     os.mkfifo("pipe")
     reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
