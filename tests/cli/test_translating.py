@@ -259,6 +259,17 @@ def test_by_default_the_newest_run_with_the_requested_weights_is_used(
     assert_refused("translate", "x", "--weights", "ema", message=message)
 
 
+def test_a_run_without_a_validation_is_refused_with_the_command_that_continues_it(
+    trained_run: RunFolder,
+) -> None:
+    run = shutil.copytree(trained_run.path, "runs/interrupted")
+    for name in ("best.safetensors", "metrics.jsonl"):
+        Path(run, name).unlink()
+    command = "nmt train --resume --run runs/interrupted, or "
+    assert_refused("translate", "x", message=command)
+    assert_refused("translate", "x", "--run", run, message=f"{command}use --weights last")
+
+
 def test_an_ensemble_translates(trained_run: RunFolder, untrained: Path) -> None:
     options = ["--engine", "pytorch", "--run", trained_run.path, "--n-best", 1, PAIR[0]]
     rows = [
