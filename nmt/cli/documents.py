@@ -163,7 +163,7 @@ def translate_document(
 
     def translate(texts: "Sequence[Formatted]") -> "Iterator[FoundText]":
         found = translate_texts(translator, texts)
-        return in_bursts(found, f"translating {path.name}", len(texts))
+        return in_bursts(found, f"translating {path.name}", len(texts), unit="texts")
 
     if find_spec("torch") is None and any(len(each.pieces) > 1 for each in document.texts):
         _LOG.warning(f"{path}: without PyTorch, formats are placed by word order")

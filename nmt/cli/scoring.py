@@ -102,7 +102,7 @@ def score(
         rows = ((one.mean_probability, _line(pair, one)) for pair, one in found)
     if sort:
         rows = iter(sorted(rows))
-    write_lines((line for _, line in rows), output)
+    write_lines((line for _, line in rows), output, "scoring")
 
 
 def _line(pair: "Pair", score: "Score") -> str:

@@ -165,7 +165,7 @@ def test_a_document_is_translated_with_progress(
 ) -> None:
     shown: list[tuple[str, int]] = []
 
-    def in_bursts(items: object, description: str, total: int) -> object:
+    def in_bursts(items: object, description: str, total: int, unit: str) -> object:
         shown.append((description, total))
         return items
 

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -315,16 +314,26 @@ def test_n_best_raises_the_beam_size_and_gives_no_empty_translation(
 def test_a_file_is_translated_with_progress(
     trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shown: list[str] = []
+    monkeypatch.setattr("nmt.progress._DELAY", 0)
+    Path("in.txt").write_text(f"{PAIR[0]}\n" * 1025)
+    command = ["translate", "--run", trained_run.path, "--output", "out.de"]
+    done = nmt(*command, "--input", "in.txt")
+    assert "translating: 100%|" in text(done.stderr)
+    assert "| 1,025/1,025 lines [" in text(done.stderr)
+    done = nmt(*command, stdin=b"Ben swims often.\n")
+    assert "translating: 1 lines [" in text(done.stderr)
 
-    def with_progress(items: Iterable[str], description: str) -> Iterable[str]:
-        for item in items:
-            shown.append(f"{description}: {item}")
-            yield item
 
-    monkeypatch.setattr("nmt.progress.with_progress", with_progress)
-    assert nmt("translate", "--run", trained_run.path, "-o", "out.de", PAIR[0]).returncode == 0
-    assert shown == [f"writing out.de: {PAIR[1]}"]
+@pytest.mark.parametrize("name", ["in.txt", "in.md"])
+def test_text_in_the_target_language_comes_with_a_warning(
+    trained_run: RunFolder, name: str
+) -> None:
+    command = ["translate", "--run", trained_run.path, "--input", name]
+    Path(name).write_text("Das ist nicht von mir.\n")
+    message = f"{name}: seems to be in de, but {trained_run.path} translates from en; if so, use"
+    assert message in text(nmt(*command).stderr)
+    Path(name).write_text(PAIR[0])
+    assert text(nmt(*command).stderr) == ""
 
 
 def test_advised_commands_quote_the_folder(trained_run: RunFolder) -> None:
