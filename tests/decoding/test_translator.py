@@ -922,7 +922,7 @@ def test_samples_stay_in_their_order_whatever_their_address(subwords, translator
 
 
 def test_a_model_without_forms_of_address_refuses_them(subwords, translator):
-    with pytest.raises(UserError, match="--address sie"):
+    with pytest.raises(UserError, match="address sie"):
         translator(subwords).customized(address="sie")
 
 
