@@ -65,8 +65,11 @@ def augment(
 
     To train English to German, give German text and a German–English run.
 
-    With decoding.temperature, translations are sampled. If interrupted, repeat the command to
-    continue. The printed settings tag the pairs as synthetic.
+    With decoding.temperature, translations are sampled.
+
+    If interrupted, repeat the command to continue.
+
+    The printed settings tag the pairs as synthetic.
 
     Example: nmt augment runs/de-en --input news.de --output synthetic.tsv
     """

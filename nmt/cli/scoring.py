@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nmt.cli import completing
-from nmt.cli.options import DeviceOption, RunOption, TagOption, WeightsOption, find_runs, given_tag
+from nmt.cli.options import (
+    DeviceOption,
+    OneRunOption,
+    TagOption,
+    WeightsOption,
+    find_runs,
+    given_tag,
+)
 from nmt.cli.writing import in_one_line, require_another, require_plain, write_lines
 from nmt.errors import UserError
 
@@ -25,7 +32,7 @@ def score(
             help="Pairs to score: tab-separated, as for data.source tsv, or TMX, XLIFF or PO."
         ),
     ],
-    run: RunOption = None,
+    run: OneRunOption = None,
     reverse: Annotated[
         Path | None,
         typer.Option(

@@ -55,7 +55,8 @@ def train(
         typer.Option(
             "--config",
             "-c",
-            help="YAML file, a name in ./configs, or a shipped configuration; default: base.yaml.",
+            help="YAML file, a name in ./configs, or a shipped configuration; default: base.yaml, "
+            "or with --from that run's own.",
             autocompletion=completing.configs,
         ),
     ] = None,
@@ -166,6 +167,10 @@ def _new_training(
         if not sets_decoding(given):
             kept, new = "model, tokenizer and decoding", "data and training"
         echo(f"{kept} of {start.run}; {new} of {config}", err=True)
+    else:
+        echo(
+            f"data             {settings.data.label}, as {start.run}; --config sets other", err=True
+        )
     echo(f"learning rate    {settings.training.learning_rate:g} at its peak", err=True)
     name = find_config(config).stem if config else former.name
     return settings, RUNS / name

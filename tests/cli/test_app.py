@@ -53,11 +53,14 @@ def test_verbose_reports_the_run_the_engine_and_the_device(
     nmt("translate", "--run", trained_run.path, PAIR[0])
     assert caplog.messages == []
     caplog.set_level(logging.NOTSET, logger="nmt")  # undone after the test
-    nmt("-v", "translate", "--run", trained_run.path, "--engine", engine, PAIR[0])
+    given = ["--run", trained_run.path, "--engine", engine, "--glossary", "terms.tsv"]
+    Path("terms.tsv").write_text("Anna\tBen\n")  # which PyTorch places
+    nmt("-v", "translate", *given, PAIR[0])
     used = dict(message.split(None, 1) for message in caplog.messages)
     assert used["run"] == str(trained_run.path)
     assert used["engine"] == f"{engine} (decoding.engine)"
     assert used["device"]
+    assert len(used) == len(caplog.messages)
     assert "configuration" not in used  # reported only if given by --config
     caplog.clear()
     nmt("-v", "config", "show", "--config", "sample.yaml")

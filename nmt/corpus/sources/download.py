@@ -144,9 +144,11 @@ def _fetch(
                 break
     times = "once" if attempts == 1 else f"{attempts} times"
     raise UserError(
-        f"{url}: download failed {times} ({cause}); if this machine is offline, download the file "
-        "elsewhere and set data.path, or `path` in data.corpora, to the file (multi30k: to its "
-        "folder), or train on the built-in corpus: nmt train --config everyday.yaml"
+        "the corpus cannot be downloaded; offline, use a built-in one: nmt train --config "
+        "everyday.yaml\n"
+        "or download it elsewhere, and set data.path to the file (in data.corpora: path; multi30k: "
+        "its folder)\n"
+        f"{url}: download failed {times} ({cause})"
     )
 
 
