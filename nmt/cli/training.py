@@ -168,9 +168,9 @@ def _new_training(
             kept, new = "model, tokenizer and decoding", "data and training"
         echo(f"{kept} of {start.run}; {new} of {config}", err=True)
     else:
-        echo(
-            f"data             {settings.data.label}, as {start.run}; --config sets other", err=True
-        )
+        path = settings.data.path
+        data = path if isinstance(path, Path) else settings.data.label
+        echo(f"data             {data}, as {start.run}; --config names other data", err=True)
     echo(f"learning rate    {settings.training.learning_rate:g} at its peak", err=True)
     name = find_config(config).stem if config else former.name
     return settings, RUNS / name

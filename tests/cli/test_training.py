@@ -93,7 +93,7 @@ def test_training_can_start_from_another_run(trained_run: RunFolder) -> None:
 def test_training_from_another_run_names_the_data_that_it_uses(a_copy: Path) -> None:
     done = nmt("train", "--from", a_copy, "--set", "training.max_updates=1")
     assert done.returncode == 0
-    assert "toy.tsv, as runs/toy; --config sets other" in text(done.stderr)
+    assert "toy.tsv, as runs/toy; --config names other data" in text(done.stderr)
 
 
 @pytest.mark.usefixtures("mine")

@@ -72,8 +72,9 @@ REFUSED = [
     *(
         posted("/v1/translate", 400, named, json={"text": "x", **fields})
         for named, fields in (
-            ("typo: unknown parameter", {"q": "a", "typo": 1}),
-            ("alternatives: must be a whole number", {"q": "a", "alternatives": "x"}),
+            ("typo: unknown parameter", {"typo": 1}),
+            ("text: must be a string or a list of strings", {"text": 1}),
+            ("glossary: must be text", {"glossary": 1}),
             ("too many invalid fields", {f"x{number}": 1 for number in range(5000)}),
             ("/etc is not a run here", {"run": "/etc"}),
             ("xx is not supported", {"source": "xx"}),

@@ -144,11 +144,9 @@ def _fetch(
                 break
     times = "once" if attempts == 1 else f"{attempts} times"
     raise UserError(
-        "the corpus cannot be downloaded; offline, use a built-in one: nmt train --config "
-        "everyday.yaml\n"
-        "or download it elsewhere, and set data.path to the file (in data.corpora: path; multi30k: "
-        "its folder)\n"
-        f"{url}: download failed {times} ({cause})"
+        f"{url}: download failed {times}; offline, train on the built-in corpus (nmt train "
+        "--config everyday.yaml), or download the file elsewhere and set data.path to it (in "
+        f"data.corpora: path; multi30k: to its folder): {cause}"
     )
 
 
