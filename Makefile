@@ -96,6 +96,7 @@ help:  ## list the targets
 # PyTorch first, pinned, so that no other requirement pulls in another build.
 PIP = $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 $(READY): pyproject.toml constraints.txt
+	@echo "installing into $(VENV); the first time takes a few minutes"
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) "$$(grep '^torch==' constraints.txt)"
 	$(PIP) -e '.[plot,serve]'

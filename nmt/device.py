@@ -12,14 +12,15 @@ _LOG = logging.getLogger(__name__)
 _DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
 
 
-def choose_device(name: str | None = None) -> torch.device:
+def choose_device(name: str | None = None, report: bool = True) -> torch.device:
     """Return the device called `name`, or the best available: CUDA, Apple's MPS, CPU.
 
     Enables TF32 for float32 products on CUDA devices that have it (10 bits of mantissa instead of
-    23). Raises `UserError` if the named device does not exist.
+    23). Raises `UserError` if the named device does not exist. report: whether --verbose tells it
     """
     device = _named(name) if name is not None else _best()
-    _LOG.info("device           %s", device)
+    if report:
+        _LOG.info("device           %s", device)
     if device.type == "cuda":
         if device.index is not None:
             torch.cuda.set_device(device)  # parts of PyTorch use the current device

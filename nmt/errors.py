@@ -30,6 +30,16 @@ def install_extra(extra: str) -> str:
     return f"pip install 'nmt-trainer[{extra}]'"
 
 
+def resume(run: Path, command: str = "nmt") -> str:
+    """Return the command that continues the training of a run."""
+    return f"{command} train --resume --run {shlex.quote(str(run))}"
+
+
+def not_validated(run: Path) -> str:
+    """Return the remedy for a run without its best weights, because it has not been validated."""
+    return f"{run} has not been validated yet: continue it with {resume(run)}"
+
+
 def missing_extra(feature: str, extra: str) -> UserError:
     """Return the error for a feature whose packages are not installed."""
     return UserError(
@@ -119,6 +129,10 @@ def _free(path: Path) -> str:
 
 def no_such_weights(path: Path) -> UserError:
     """Return the error for weights that a run lacks."""
+    if path.stem == "best" and path.with_stem("last").exists():
+        return UserError(
+            f"{path}: no such weights; {not_validated(path.parent)}, or use --weights last"
+        )
     remedy = {
         "checkpoint_average": f"average them with nmt average {shlex.quote(str(path.parent))}",
         "ema": "runs with training.average_decay have them after a validation",

@@ -15,6 +15,8 @@ from nmt.errors import escape_terminal
 T = TypeVar("T")
 _SECONDS = 30  # between the lines in a file
 _DELAY = 2  # seconds before a bar appears
+_COUNTED = "{desc}: {percentage:3.0f}%|{bar}| {n:,}/{total:,} {unit} [{elapsed}<{remaining}]"
+_UNCOUNTED = "{desc}: {n:,} {unit} [{elapsed}]"
 _CONTROLS = re.compile(r"\x1b\[A|[\r\n]")  # to the line above, to the start, to the next line
 
 
@@ -90,16 +92,39 @@ def with_progress(items: Iterable[T], description: str, total: int | None = None
     )
 
 
-def in_bursts(items: Iterable[T], description: str, total: int, leave: bool = True) -> Iterator[T]:
-    """Iterate over items that come in bursts, with a progress bar as in `with_progress`.
+def in_bursts(
+    items: Iterable[T], description: str, total: int | None, leave: bool = True, unit: str = "lines"
+) -> Iterator[T]:
+    """Iterate over items that come in bursts, with a progress bar after two seconds.
 
     It counts each item at once, and shows that work goes on while the next one takes long.
     """
-    bar = Bar(desc=description, total=total, delay=_DELAY, leave=leave, smoothing=0)
-    with bar, _redrawn(bar):
+    with bursts(description, total, leave=leave, unit=unit) as bar:
         for item in items:
             bar.n += 1
             yield item
+
+
+@contextmanager
+def bursts(
+    description: str, total: int | None, done: int = 0, leave: bool = True, unit: str = "lines"
+) -> Iterator[Bar]:
+    """Show a progress bar as `in_bursts` does, whose `n` counts the items; None: any number.
+
+    done: items done before; unit: what is counted
+    """
+    bar = Bar(
+        desc=escape_terminal(description),
+        total=total,
+        initial=done,
+        unit=unit,
+        bar_format=_COUNTED if total else _UNCOUNTED,
+        delay=_DELAY,
+        leave=leave,
+        smoothing=0,
+    )
+    with bar, _redrawn(bar):
+        yield bar
 
 
 @contextmanager

@@ -4,6 +4,14 @@ Every command parses, calls one or two functions and prints. Torch and spaCy tak
 import, so commands import their stage when they run and `nmt --help` answers at once.
 """
 
-from nmt.cli.app import main
+import sys
 
-__all__ = ["main"]
+
+def main() -> None:
+    """Run the command line; Ctrl-C ends it quietly, from the first import on."""
+    try:
+        from nmt.cli import app
+
+        app.main()
+    except KeyboardInterrupt:
+        sys.exit(130)

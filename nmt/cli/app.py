@@ -112,6 +112,7 @@ class _LogHandler(logging.Handler):
 
 
 _LOG_HANDLER = _LogHandler()
+_SIGPIPE = 13  # which ends other programs that write to a closed pipe; Windows has none
 
 
 def main() -> None:
@@ -119,6 +120,8 @@ def main() -> None:
     try:
         _run()
     except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):  # such as by `head`; Typer's code is 1
+            end.code = 128 + _SIGPIPE
         if end.code:  # Python would replace it by 120 if it cannot write the rest of the output
             for stream in (sys.stdout, sys.stderr):
                 try:

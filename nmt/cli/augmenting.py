@@ -1,7 +1,6 @@
 """`nmt augment`: synthetic pairs from text in one language."""
 
 import json
-import logging
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -11,13 +10,9 @@ import typer
 
 from nmt.cli import completing
 from nmt.cli.options import TranslatorOptions, with_translator_options
-from nmt.cli.writing import require_plain
+from nmt.cli.writing import SAMPLE, require_plain, warn_of_language
 from nmt.echo import echo
 from nmt.errors import UserError
-
-_LOG = logging.getLogger(__name__)
-
-_SAMPLE = 1000  # lines of the input whose language is checked
 
 
 @with_translator_options("engine", "compute_type")
@@ -70,12 +65,14 @@ def augment(
 
     To train English to German, give German text and a German–English run.
 
-    With decoding.temperature, translations are sampled. If interrupted, repeat the command to
-    continue. The printed settings tag the pairs as synthetic.
+    With decoding.temperature, translations are sampled.
+
+    If interrupted, repeat the command to continue.
+
+    The printed settings tag the pairs as synthetic.
 
     Example: nmt augment runs/de-en --input news.de --output synthetic.tsv
     """
-    from nmt.config.languages import common_words, seem_to_be_in
     from nmt.corpus.sources.named import english_is_last
     from nmt.corpus.sources.readers import read_lines
     from nmt.decoding.augmenting import Augmentation
@@ -97,12 +94,8 @@ def augment(
         raise UserError(f"{input_}: {lack}; give a text file, one sentence per line")
     opened = open_run(run)
     data = opened.config.data
-    source, target = languages = data.languages
-    if seem_to_be_in(target, common_words(islice(read_lines(input_), _SAMPLE)), source):
-        _LOG.warning(
-            f"{input_}: seems to be in {target}, but {run} translates from {source}; if so, use a "
-            f"run that translates from {target}"
-        )
+    languages = data.languages
+    warn_of_language(input_, islice(read_lines(input_), SAMPLE), opened)
     back = None
     if round_trip:
         returning = open_run(round_trip)

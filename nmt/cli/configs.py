@@ -32,6 +32,7 @@ def config_show(config: ConfigOption = "base.yaml", set_: SetOption = None) -> N
     typer.echo(dump_config(load(config, set_)), nl=False)
 
 
+@app.command("explain", cls=Command, hidden=True)  # the name that comes to mind
 @app.command("fields", cls=Command)
 def config_fields(
     which: Annotated[

@@ -11,7 +11,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING
 
-from nmt.cli.writing import is_standard_output, warn_of_parts, write_content
+from nmt.cli.writing import is_standard_output, require_another, warn_of_parts, write_content
 from nmt.echo import echo
 from nmt.errors import UserError, missing_extra
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from nmt.documents.texts import FoundText
 
 _LOG = logging.getLogger(__name__)
+_CHECK = "; check the file, or save it again"
 _LARGEST = 256 * 2**20  # bytes; a document is held in memory
 
 
@@ -41,8 +42,7 @@ def require_lines_of_text(path: Path) -> None:
 
     kind = ending_of(path.name)
     if kind in (*BINARY, *STRUCTURED):
-        remedy = _by_lines(path) if kind in STRUCTURED else ""
-        raise UserError(f"{path}: {not_supported()}{remedy}")
+        raise UserError(f"{path}: {not_supported()}{_by_lines(path)}")
 
 
 def require_fitting(path: Path, output: Path | None, given: Mapping[str, bool]) -> None:
@@ -68,8 +68,8 @@ def require_fitting(path: Path, output: Path | None, given: Mapping[str, bool]) 
             )
         # In files of translation tools, only empty targets are replaced.
         filled = translation_format(path.name)
-        if output.exists() and output.samefile(path) and not filled:
-            raise UserError(f"{output}: is the input; choose another file for the translation")
+        if not filled:
+            require_another(output, path)
 
 
 def require_lines(output: Path) -> None:
@@ -127,10 +127,10 @@ def _explained(path: Path) -> "Iterator[None]":
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror}); check the file") from None
     except DocumentError as error:
-        raise UserError(f"{path}: {error}{_remedy(path)}") from None
+        raise UserError(f"{path}: {error}{_by_lines(path) or _CHECK}") from None
     except ModuleNotFoundError:
         missing = missing_extra(f"{path}: translating such documents", "documents")
-        raise UserError(f"{missing}{_remedy(path)}") from None
+        raise UserError(f"{missing}{_by_lines(path)}") from None
 
 
 def _warn_of_encoding(path: Path, encoding: str) -> None:
@@ -138,15 +138,13 @@ def _warn_of_encoding(path: Path, encoding: str) -> None:
         _LOG.warning(f"{path}: is {encoding}; its translation is UTF-8")
 
 
-def _remedy(path: Path) -> str:
-    """Return what else can be done with a text file."""
-    from nmt.documents.endings import TEXT, ending_of
-
-    return _by_lines(path) if ending_of(path.name) in TEXT else ""
-
-
 def _by_lines(path: Path) -> str:
-    return f"; or translate its lines: nmt translate < {path}"
+    """Return how else to translate a text file: by lines, as .txt is in any case."""
+    from nmt.documents.endings import STRUCTURED, TEXT, ending_of
+
+    kind = ending_of(path.name)
+    has_lines = kind in (*TEXT, *STRUCTURED) and kind != ".txt"
+    return f"; or translate its lines: nmt translate < {path}" if has_lines else ""
 
 
 def translate_document(
@@ -163,7 +161,7 @@ def translate_document(
 
     def translate(texts: "Sequence[Formatted]") -> "Iterator[FoundText]":
         found = translate_texts(translator, texts)
-        return in_bursts(found, f"translating {path.name}", len(texts))
+        return in_bursts(found, f"translating {path.name}", len(texts), unit="texts")
 
     if find_spec("torch") is None and any(len(each.pieces) > 1 for each in document.texts):
         _LOG.warning(f"{path}: without PyTorch, formats are placed by word order")
@@ -177,7 +175,7 @@ def translate_document(
         remembered = sum(each.from_memory for each in found)
         of_memory = f", {remembered:,} of them from the memory" if remembered else ""
         echo(
-            f"filled {document.filled:,} targets{of_memory}; left {document.kept:,} as they were",
+            f"filled {document.filled:,} targets{of_memory}; unchanged: {document.kept:,}",
             err=output is None or is_standard_output(output),
         )
 

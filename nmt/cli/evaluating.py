@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from nmt.evaluation.metrics import LearnedMetric
     from nmt.runs.folder import RunFolder
 
+_FEW = 50  # sentences, of which another sample may score very differently
 _MORE_SEEN = 0.05  # share of the references
 _TOKENIZERS = {"zh": "zh", "ja": "ja-mecab"}  # by language
 
@@ -196,6 +197,11 @@ def evaluate(
         seen=runs[0].seen if analyse else None,
         other_references=others,
     )
+    if len(pairs) < _FEW:
+        _LOG.warning(
+            f"{len(pairs)} sentences are too few for a reliable score or interval; evaluate on "
+            "hundreds"
+        )
     scores = report.as_json()
     sources = [split_tag(data, pair.source)[1] for pair in pairs]
     lines = sources, report.translations, [pair.reference for pair in pairs]

@@ -46,10 +46,11 @@ def export(
         ("decoding.temperature", config.decoding.temperature),
         ("decoding.glossary", config.decoding.glossary),
         ("tags (--tag)", tagged and format_ == "ctranslate2"),  # transformers has tokens for them
-        ("data.address", config.data.address),
     ):
         if value:
             _LOG.warning(f"exported without {field}, which the export does not support")
+    if config.data.address:
+        _LOG.warning("the export cannot choose du, ihr or Sie")
     echo(f"exported         {folder}")
 
 

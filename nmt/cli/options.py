@@ -48,6 +48,15 @@ RunOption = Annotated[
         autocompletion=completing.runs,
     ),
 ]
+OneRunOption = Annotated[  # a list, to refuse more than one in our own words
+    list[Path] | None,
+    typer.Option(
+        "--run",
+        help="Run folder; default: the most recently trained run under ./runs that has the "
+        "weights.",
+        autocompletion=completing.runs,
+    ),
+]
 RunArgument = Annotated[
     Path | None,
     typer.Argument(

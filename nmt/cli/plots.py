@@ -11,7 +11,7 @@ import typer
 from nmt.cli import completing
 from nmt.cli.command import Command
 from nmt.cli.options import (
-    ConfigOption,
+    OneRunOption,
     SetOption,
     TranslatorOptions,
     find_runs,
@@ -48,15 +48,7 @@ def _report_file(path: Path) -> None:
 @with_translator_options()
 def attention(
     sentence: Annotated[str, typer.Argument(help="The sentence to translate.")],
-    run: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--run",
-            help="Run folder; default: the most recently trained run under ./runs that has the "
-            "weights.",
-            autocompletion=completing.runs,
-        ),
-    ] = None,
+    run: OneRunOption = None,
     kind: Annotated[
         AttentionPicture | None,
         typer.Option(
@@ -223,19 +215,40 @@ def _numbers(text: str) -> list[int]:
 
 @app.command(cls=Command)
 def lengths(
-    config: ConfigOption = "base.yaml",
+    config: Annotated[
+        str | None,
+        typer.Option(
+            "--config",
+            "-c",
+            help="YAML file, a name in ./configs, or a shipped configuration; default: that of the "
+            "most recently trained run under ./runs.",
+            autocompletion=completing.configs,
+        ),
+    ] = None,
     set_: SetOption = None,
-    output: Annotated[Path | None, _output("default: ./lengths.png")] = None,
+    output: Annotated[
+        Path | None,
+        _output("default: in the run folder's `pictures`; with --config ./lengths.png"),
+    ] = None,
 ) -> None:
     """Draw the distribution of sentence lengths in the prepared data.
 
     Prepares the data first if necessary.
     Example: nmt plot lengths --config sample.yaml
     """
+    from nmt.config.yaml_files import load_config
     from nmt.corpus.preparing.prepare import prepare
     from nmt.reports.figures import picture_path
     from nmt.reports.lengths import draw_lengths
+    from nmt.runs.finding import newest_run
 
-    path = picture_path(output, Path(), "lengths")
-    draw_lengths(prepare(load(config, set_)), path)
+    if config:
+        path = picture_path(output, Path(), "lengths")
+        prepared = prepare(load(config, set_))
+    else:
+        run = newest_run("config.yaml", option="--config FILE")
+        path = picture_path(output, run.pictures, "lengths")
+        settings = load_config(run.path / "config.yaml", set_ or [], of_run=True)
+        prepared = prepare(settings, run_data=run.data)
+    draw_lengths(prepared, path)
     _report_file(path)

@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nmt.cli import completing
-from nmt.cli.options import DeviceOption, RunOption, TagOption, WeightsOption, find_runs, given_tag
-from nmt.cli.writing import in_one_line, require_plain, write_lines
+from nmt.cli.options import (
+    DeviceOption,
+    OneRunOption,
+    TagOption,
+    WeightsOption,
+    find_runs,
+    given_tag,
+)
+from nmt.cli.writing import in_one_line, require_another, require_plain, write_lines
 from nmt.errors import UserError
 
 if TYPE_CHECKING:
@@ -25,7 +32,7 @@ def score(
             help="Pairs to score: tab-separated, as for data.source tsv, or TMX, XLIFF or PO."
         ),
     ],
-    run: RunOption = None,
+    run: OneRunOption = None,
     reverse: Annotated[
         Path | None,
         typer.Option(
@@ -51,10 +58,7 @@ def score(
     Shows which of several translations a model prefers, and which pairs of a corpus look wrong.
     Example: nmt score --sort pairs.tsv
     """
-    from nmt.config.data import SOURCES, DataConfig
-    from nmt.corpus.sources.registry import open_corpus
-    from nmt.decoding.loading import load_translator
-    from nmt.decoding.scoring import dual_score, score_pairs
+    from nmt.corpus.sources.registry import open_pairs
     from nmt.files.output_files import require_file
     from nmt.runs.finding import open_run
 
@@ -65,15 +69,18 @@ def score(
     if len(runs) > 1:
         raise UserError("nmt score works with one run; give a single --run")
     data = runs[0].config.data
-    languages = {"source_language": data.source_language, "target_language": data.target_language}
-    given = DataConfig.model_validate({"path": pairs, **languages})
-    is_tool_file = bool(SOURCES[given.source].endings)
-    corpus = open_corpus(given if is_tool_file else given.model_copy(update={"source": "tsv"}))
-    if is_tool_file:  # drafts are scored, too, and units without a translation are left out
+    corpus = open_pairs(pairs, data.languages)
+    if output:
+        require_another(output, pairs)
+    if corpus.has_gaps:  # drafts are scored, too, and units without a translation are left out
         corpus = replace(corpus, read=partial(corpus.read, drafts=True))
 
     def read() -> "Iterator[Pair]":
         return (each for each in corpus.pairs("train") if all(each) or not corpus.has_gaps)
+
+    # Now that the pairs are known to be readable: PyTorch takes seconds to load.
+    from nmt.decoding.loading import load_translator
+    from nmt.decoding.scoring import dual_score, score_pairs
 
     source_tag = given_tag(tag, data)
     forward = load_translator(runs[0], weights=weights, device=device, engine="pytorch")
@@ -86,7 +93,7 @@ def score(
     if reverse:
         opposite = open_run(reverse)
         other = opposite.config.data
-        if (other.target_language, other.source_language) != tuple(languages.values()):
+        if other.languages[::-1] != data.languages:
             raise UserError(
                 f"--reverse {reverse}: translates from {other.source_language} to "
                 f"{other.target_language}; give a run of the opposite direction"
@@ -102,7 +109,7 @@ def score(
         rows = ((one.mean_probability, _line(pair, one)) for pair, one in found)
     if sort:
         rows = iter(sorted(rows))
-    write_lines((line for _, line in rows), output)
+    write_lines((line for _, line in rows), output, "scoring")
 
 
 def _line(pair: "Pair", score: "Score") -> str:

@@ -108,8 +108,8 @@ def serve(
 ) -> None:
     """Serve runs over HTTP, to browsers and programs.
 
-    Provides a web page, the core of LibreTranslate's and DeepL's APIs, and nmt's own API with
-    scores and attention.
+    A web page, the core of LibreTranslate's and DeepL's APIs, and nmt's own API.
+
     Example: nmt serve --run runs/sample --port 8080
     """
     try:

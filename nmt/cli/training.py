@@ -55,7 +55,8 @@ def train(
         typer.Option(
             "--config",
             "-c",
-            help="YAML file, a name in ./configs, or a shipped configuration; default: base.yaml.",
+            help="YAML file, a name in ./configs, or a shipped configuration; default: base.yaml, "
+            "or with --from that run's own.",
             autocompletion=completing.configs,
         ),
     ] = None,
@@ -166,6 +167,10 @@ def _new_training(
         if not sets_decoding(given):
             kept, new = "model, tokenizer and decoding", "data and training"
         echo(f"{kept} of {start.run}; {new} of {config}", err=True)
+    else:
+        path = settings.data.path
+        data = path if isinstance(path, Path) else settings.data.label
+        echo(f"data             {data}, as {start.run}; --config names other data", err=True)
     echo(f"learning rate    {settings.training.learning_rate:g} at its peak", err=True)
     name = find_config(config).stem if config else former.name
     return settings, RUNS / name
@@ -291,12 +296,9 @@ def datastore(
     """
     from nmt.config.data import CORPUS_PATHS
     from nmt.config.yaml_files import load_config
-    from nmt.corpus.preparing.prepare import prepare
-    from nmt.device import choose_device
+    from nmt.corpus.sources.registry import open_pairs
     from nmt.errors import no_such_weights
     from nmt.files.output_files import require_file
-    from nmt.training.fill_datastore import fill_datastore, fill_from_memory
-    from nmt.training.fine_tuning import config_from
 
     file = f"{weights}.safetensors"
     opened = named_or_newest(run, file, "nmt datastore")
@@ -314,6 +316,14 @@ def datastore(
             )
     if from_ and config:
         raise UserError("give either --from MEMORY or --config FILE, not both")
+    if from_:
+        open_pairs(from_, opened.config.data.languages)  # which refuses it before PyTorch is loaded
+
+    from nmt.corpus.preparing.prepare import prepare
+    from nmt.device import choose_device
+    from nmt.training.fill_datastore import fill_datastore, fill_from_memory
+    from nmt.training.fine_tuning import config_from
+
     if from_:
         with opened.held():
             filled = fill_from_memory(opened, from_, weights, choose_device(device))

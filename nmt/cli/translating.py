@@ -5,7 +5,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import tee
+from itertools import chain, islice, tee
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,11 +30,14 @@ from nmt.cli.options import (
 )
 from nmt.cli.prompt import converse
 from nmt.cli.writing import (
+    SAMPLE,
     align_lines,
     format_translations,
     indented,
     reporting,
+    require_another,
     require_plain,
+    warn_of_language,
     warn_of_missing,
     write_lines,
 )
@@ -111,6 +114,7 @@ def translate(
     Example: nmt translate "Where is the station?"
     A document: nmt translate --input letter.docx --output brief.docx
     """
+    from nmt.corpus.sources.readers import count_lines
     from nmt.files.output_files import require_file
 
     input_, output = (None if path == Path("-") else path for path in (input_, output))
@@ -152,16 +156,20 @@ def translate(
     if input_ and not file:
         require_lines_of_text(input_)
     if file:
-        given = {"--n-best": n_best is not None, "--scores": scores, "--alignment": alignment}
-        given |= {"--prefix": prefix is not None, "--tag": tag is not None}
-        require_fitting(file, output, given)
+        unfit = {"--n-best": n_best is not None, "--scores": scores, "--alignment": alignment}
+        unfit |= {"--prefix": prefix is not None, "--tag": tag is not None}
+        require_fitting(file, output, unfit)
     elif output:
         require_lines(output)
+        if input_:
+            require_another(output, input_)
     if alignment:
         options = replace(options, engine="pytorch")
     runs = find_runs(run, options.weights)
     source_tag = given_tag(tag, runs[0].config.data)
     document = open_document(file, runs[0].config.data.languages) if file else None
+    if file and document:
+        warn_of_language(file, (each.text for each in document.texts[:SAMPLE]), runs[0])
     translator = options.open(*runs)
     if n_best and n_best > translator.decoding.beam_size and not translator.decoding.temperature:
         _LOG.warning(f"--n-best {n_best} raises the beam size to {n_best}")
@@ -173,20 +181,27 @@ def translate(
     if asked:
         converse(translator, runs[0], n_best, source_tag, scores=scores)
         return
-    read = "\n".join(text).split("\n") if text else _input_lines(input_)
+    given = "\n".join(text).split("\n") if text else []
+    total = len(given) or (count_lines(input_) if input_ and output else None)
+    read: Iterator[str] = iter(given or _input_lines(input_))
+    if input_ and input_.is_file():
+        head = list(islice(read, SAMPLE))
+        warn_of_language(input_, head, runs[0])
+        read = chain(head, read)
     typed, read = tee(read)
     lines = (source_tag + line for line in read)
     if alignment:
-        write_lines(align_lines(translator, lines, missing), output)
+        write_lines(align_lines(translator, lines, missing), output, "translating", total)
         warn_of_missing(missing, translator)
         return
     begun = None
     if prefix is not None:
         begun = _input_lines(Path(prefix)) if input_ else [prefix] * len(text or [])
-    found = translator.stream(lines, n_best or 1, begun)
-    found = reporting(found, missing)
-    printed = format_translations(found, n_best, scores)
-    write_lines(printed if n_best or scores else indented(typed, printed), output)
+    found = translator.stream(lines, n_best or 1, begun, soon=True)
+    printed = format_translations(reporting(found, missing), n_best, scores)
+    if not (n_best or scores):
+        printed = indented(typed, printed)
+    write_lines(printed, output, "translating", None if n_best else total)
     warn_of_missing(missing, translator)
 
 

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
     from nmt.decoding.glossary import Term
     from nmt.decoding.translator import Translation, Translator
+    from nmt.runs.folder import RunFolder
 
 _LOG = logging.getLogger(__name__)
+SAMPLE = 1000  # lines of an input whose language is checked
 _MOST_UNKNOWN = 20  # characters or words to name
 
 
@@ -44,6 +46,18 @@ def indented(sources: Iterable[str], translations: Iterable[str]) -> Iterator[st
     for source, translation in zip(sources, translations, strict=True):
         indent = source[: len(source) - len(source.lstrip(" \t"))]
         yield indent + translation if translation else ""
+
+
+def warn_of_language(input_: Path, lines: Iterable[str], run: "RunFolder") -> None:
+    """Warn if a run is given text in its target language; lines: the first ones of the input."""
+    from nmt.config.languages import common_words, seem_to_be_in
+
+    source, target = run.config.data.languages
+    if seem_to_be_in(target, common_words(lines), source):
+        _LOG.warning(
+            f"{input_}: seems to be in {target}, but {run.path} translates from {source}; if so, "
+            f"use a run that translates from {target}"
+        )
 
 
 def warn_of_parts(source: str, found: "Translation") -> None:
@@ -101,24 +115,29 @@ def align_lines(
     if len(translator.pytorch.models) > 1:
         raise UserError("--alignment works with one model only; give a single --run")
     given, read = tee(lines)
-    found = zip(given, reporting(translator.stream(read), missing), strict=True)
+    found = zip(given, reporting(translator.stream(read, soon=True), missing), strict=True)
     for number, (line, [translation, *_]) in enumerate(found, 1):
         pairs = align(translator, line, translation)
         warn_of_parts(f"line {number}", translation)
         yield f"{in_one_line(translation.text)}\t{format_pairs(pairs)}"
 
 
-def write_lines(lines: Iterator[str], output: Path | None) -> None:
-    """Print lines, or write them to a file that appears only when complete."""
+def write_lines(
+    lines: Iterator[str], output: Path | None, doing: str = "writing", total: int | None = None
+) -> None:
+    """Print lines, or write them to a file that appears only when complete.
+
+    doing, total: what the progress bar shows; None: any number
+    """
     # Standard output may be a file that other output also goes to: never replace it.
     if output is None or is_standard_output(output):
         for line in lines:
             typer.echo(line)
         return
-    from nmt.progress import with_progress
+    from nmt.progress import in_bursts
 
     with _place(output) as path, path.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(line + "\n" for line in with_progress(lines, f"writing {output.name}"))
+        file.writelines(line + "\n" for line in in_bursts(lines, doing, total))
 
 
 def write_content(content: bytes, output: Path | None) -> None:
@@ -143,6 +162,12 @@ def require_plain(output: Path) -> None:
     """Refuse names that nmt would later read as compressed files."""
     if output.suffix.lower() in (".gz", ".zip"):
         raise UserError(f"{output}: the output is not compressed; omit {output.suffix}")
+
+
+def require_another(output: Path, given: Path) -> None:
+    """Refuse to replace the input, also by another name of the same file."""
+    if output.is_file() and output.samefile(given):
+        raise UserError(f"{output}: is the input; choose another file to write")
 
 
 def is_standard_output(path: Path) -> bool:

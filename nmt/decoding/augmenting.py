@@ -21,15 +21,14 @@ from sacrebleu.metrics.chrf import CHRF
 from nmt.config.data import DataConfig
 from nmt.corpus.sources.readers import MAX_LINE_BYTES, read_lines
 from nmt.corpus.text.cleaning import Cleaner
-from nmt.decoding.translator import Translation, Translator
+from nmt.decoding.translator import FIRST_LINES, LINES_AT_A_TIME, Translation, Translator
 from nmt.echo import echo
 from nmt.errors import UserError, writing
 from nmt.files.checksums import checksum
 from nmt.files.locks import locked
 from nmt.files.output_files import replacing
-from nmt.progress import Bar
+from nmt.progress import bursts
 
-_LINES_AT_A_TIME = 1024
 _CHRF = CHRF()
 
 
@@ -131,13 +130,15 @@ def augment(
         partial.touch()
         with (
             partial.open("r+b") as file,
-            Bar(desc="translating", total=total, initial=progress.lines, delay=2) as bar,
+            bursts("translating", total, progress.lines) as bar,
         ):
             file.seek(progress.bytes)
             file.truncate()
             rest = islice(lines, progress.lines, None)
             try:
-                while chunk := list(islice(rest, _LINES_AT_A_TIME)):
+                while chunk := list(
+                    islice(rest, LINES_AT_A_TIME if progress.lines else FIRST_LINES)
+                ):
                     for pair in how.pairs(translator, [line for line in chunk if line], counts):
                         file.write("\t".join(pair).encode() + b"\n")
                     file.flush()
@@ -145,7 +146,7 @@ def augment(
                     progress.lines += len(chunk)
                     progress.bytes, progress.counts = file.tell(), dict(counts)
                     _write_progress(record, progress)
-                    bar.update(len(chunk))
+                    bar.n = progress.lines
             except (KeyboardInterrupt, SystemExit):  # SIGTERM
                 echo(
                     f"interrupted after {progress.lines:,} lines; run the same command again to "

@@ -99,15 +99,14 @@ def load_translator(
         if opened and (now := _identity(first, weights)) != opened:
             happened = "was trained further" if now else "has lost its weights"
             raise OutdatedError(f"this run {happened} since it was opened; open it again")
-        where = place
-        if opened:
-            try:
-                choose_device(place)
-            except Exception as error:  # CTranslate2 may use a GPU that PyTorch cannot, or fill it
-                if not isinstance(error, UserError) and not is_out_of_memory(error):
-                    raise
-                _LOG.warning(f"PyTorch cannot use {place} here, and runs on the CPU")
-                where = "cpu"
+        try:
+            where = choose_device(place, report=not opened)
+        except Exception as error:  # CTranslate2 may use a GPU that PyTorch cannot, or fill it
+            expected = isinstance(error, UserError) or is_out_of_memory(error)
+            if not opened or not expected:
+                raise
+            _LOG.warning(f"PyTorch cannot use {place} here, and runs on the CPU")
+            where = choose_device("cpu", report=False)
         return pytorch.open_runs(runs, weights, config.decoding, where)
 
     languages = config.data.languages

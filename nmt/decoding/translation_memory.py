@@ -5,8 +5,7 @@ import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
-from nmt.config.data import SOURCES, DataConfig
-from nmt.corpus.sources.registry import open_corpus
+from nmt.corpus.sources.registry import open_pairs
 
 _END = re.compile(r"[\s.!?…]*$")
 
@@ -24,15 +23,9 @@ class Memory:
 
         Raises `UserError` for a faulty file.
         """
-        source, target = languages
-        given = DataConfig.model_validate(
-            {"path": path, "source_language": source, "target_language": target}
-        )
-        if not SOURCES[given.source].endings:
-            given = given.model_copy(update={"source": "tsv"})
         exact: dict[str, str] = {}
         similar: dict[str, tuple[str, str]] = {}
-        for first, second in open_corpus(given).pairs("train"):
+        for first, second in open_pairs(path, languages).pairs("train"):
             unit = _plain(first), _plain(second)
             if all(unit):
                 exact[unit[0]] = unit[1]

@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING
 
 from nmt.config.choices import Address
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 _NEXT_WORD = re.compile(r"(\s*)(\w[\w'’-]*(?![\w'’-])|[^\w\s]+)(\W?)")
 _MOST_BRANCHES = 3  # per word wanted: some spell no word of their own
-_LINES_AT_A_TIME = 1024  # enough to sort by length, few enough to show progress
+LINES_AT_A_TIME = 1024  # enough to sort by length, few enough to show progress
+FIRST_LINES = 128
 
 
 @dataclass(frozen=True)
@@ -181,15 +182,22 @@ class Translator:
         return [*parts, *[""] * (len(sentences) - len(parts))]
 
     def stream(
-        self, lines: Iterable[str], n_best: int = 1, beginnings: Iterable[str] | None = None
+        self,
+        lines: Iterable[str],
+        n_best: int = 1,
+        beginnings: Iterable[str] | None = None,
+        soon: bool = False,
     ) -> Iterator[list[Translation]]:
-        """Translate any number of lines in order, 1,024 at a time; beginnings: see `n_best`.
+        """Translate any number of lines in order, in blocks of 1,024; beginnings: see `n_best`.
 
-        Sampling in PyTorch draws different translations for equal lines within these 1,024; the
-        next 1,024 repeat them.
+        Sampling in PyTorch draws different translations for equal lines within a block; the next
+        block repeats them.
+
+        soon: whether the first block has only 128 lines, to show soon how long the rest will take
         """
         rest, begun = iter(lines), None if beginnings is None else iter(beginnings)
-        while chunk := list(islice(rest, _LINES_AT_A_TIME)):
+        sizes = chain([FIRST_LINES] if soon else [], repeat(LINES_AT_A_TIME))
+        while chunk := list(islice(rest, next(sizes))):
             given = None if begun is None else list(islice(begun, len(chunk)))
             yield from self.n_best(chunk, n_best, given)
 

@@ -56,7 +56,7 @@ def decode(content: bytes) -> tuple[str, str]:
     # In UTF-16, most characters have a zero at the same place, the first byte or the second.
     rare, nulls = sorted(content[place::2].count(0) for place in (0, 1))
     if nulls and nulls <= max(10 * rare, len(content) // 10):
-        raise DocumentError("the file contains zero bytes, and is not UTF-16; is it text?")
+        raise DocumentError("the file contains zero bytes and is not UTF-16: it is not text")
     if not nulls:
         try:
             return content.decode(), "utf-8"

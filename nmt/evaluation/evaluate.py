@@ -52,10 +52,10 @@ class EvaluationReport:
 
     def __str__(self) -> str:
         unit = "sentence" if self.all.sentences == 1 else "sentences"
-        text = f"{self.all.sentences} {unit}\n{self.all}"
+        text = f"{self.all.sentences:,} {unit}\n{self.all}"
         if self.source_not_in_train:
             new = self.source_not_in_train
-            text += f"\n{new.sentences} of them with a source that is not in train\n{new}"
+            text += f"\n{new.sentences:,} of them with a source that is not in train\n{new}"
         if self.against:
             text += "\nagainst the other run (paired approximate randomization)"
             for name, comparison in self.against.items():

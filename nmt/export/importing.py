@@ -111,6 +111,13 @@ def import_run(folder: Path, run: Path, address: str | None = None) -> RunFolder
     """
     if run.exists():
         raise UserError(f"{run}: exists already; name another folder with --run")
+    if not folder.is_dir():
+        raise UserError(f"{folder}: no such folder; give the folder of a Marian model")
+    if not any((folder / name).is_file() for name in ("config.json", DECODER)):
+        raise UserError(
+            f"{folder}: is not a Marian model (it has neither config.json nor {DECODER}); give the "
+            "folder that has"
+        )
     is_marian = (folder / DECODER).is_file() and not (folder / "config.json").is_file()
     original = read_marian(folder) if is_marian else _read_transformers(folder)
     _require_supported(original.file, original.settings)

@@ -50,13 +50,13 @@ def read_json_lines(path: Path, shape: type[T]) -> list[T]:
 
 
 # What a value should be, by the type of pydantic's error, whose wording is for programmers.
-_EXPECTED = {
+EXPECTED = {
     **dict.fromkeys(("dataclass_type", "dict_type", "model_type"), "an object in braces"),
     "list_type": "a list",
     "string_type": "text",
-    "bool_type": "true or false",
-    **dict.fromkeys(("int_type", "int_from_float"), "a whole number"),
-    **dict.fromkeys(("float_type", "finite_number"), "a number"),
+    **dict.fromkeys(("bool_type", "bool_parsing"), "true or false"),
+    **dict.fromkeys(("int_type", "int_from_float", "int_parsing"), "a whole number"),
+    **dict.fromkeys(("float_type", "finite_number", "float_parsing"), "a number"),
 }
 
 
@@ -68,7 +68,7 @@ def first_problem(error: ValidationError) -> str:
         return "not valid JSON"
     if kind == "missing":
         return f"{place} is missing"
-    expected = _EXPECTED.get(kind)
+    expected = EXPECTED.get(kind)
     return f"{place or 'it'} " + (f"should be {expected}" if expected else "is invalid")
 
 

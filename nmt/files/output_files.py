@@ -29,7 +29,7 @@ def require_file(output: Path) -> None:
     if output.exists() and not os.access(output, os.W_OK):
         raise UserError(f"{output}: is read-only; choose another file")
     if not os.access(place, os.W_OK):
-        raise UserError(f"{output}: {place} cannot be written to; choose another file")
+        raise UserError(f"{output}: the folder {place} is read-only; choose another one")
 
 
 @contextmanager

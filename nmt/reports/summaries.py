@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 from nmt.config.choices import Weights
 from nmt.corpus.preparing.report import corpus_facts
-from nmt.errors import UserError, one_line, unreadable_weights
+from nmt.errors import UserError, one_line, resume, unreadable_weights
 from nmt.progress import with_progress
 from nmt.runs.finding import last_change, runs_in
 from nmt.runs.folder import CARD, RunFolder, Validation, measure_and_score, score_of
@@ -35,6 +35,8 @@ class RunSummary:
     """Training pairs."""
     parameters: int | None
     updates: int | None
+    planned: int | None
+    """Updates that training may make, for a run that has not been validated yet."""
     bleu: float | None
     """Of the best weights, on validation."""
     chrf: float | None
@@ -50,7 +52,7 @@ class RunSummary:
             f"{self.config}{changes}" if self.config else NOTHING,
             f"{self.pairs:,}",
             NOTHING if self.parameters is None else format_count(self.parameters),
-            NOTHING if self.updates is None else f"{self.updates:,}",
+            format_updates(self.updates, self.planned),
             self._score(),
             format_age(time.time() - self.changed),
         ]
@@ -96,11 +98,17 @@ def summarize(run: RunFolder) -> RunSummary:
         overrides=list(origin.overrides),
         pairs=run.report["pairs"]["train"],
         parameters=count_stored(run),
-        updates=metrics[-1]["update"] if metrics else None,
+        updates=metrics[-1]["update"] if metrics else _unvalidated_updates(run),
+        planned=None if metrics else run.config.training.max_updates,
         bleu=best["bleu"] if best else None,
         chrf=best.get("chrf") if best else None,
         changed=last_change(run.path),
     )
+
+
+def _unvalidated_updates(run: RunFolder) -> int | None:
+    points = run.read_updates()
+    return points[-1]["update"] if points else None
 
 
 def count_stored(run: RunFolder) -> int | None:
@@ -183,6 +191,13 @@ def describe_engine(run: RunFolder) -> str:
 def _progress(run: RunFolder) -> list[tuple[str, str]]:
     metrics, by = run.read_metrics(), run.config.training.best
     best = run.best_validation(metrics)
+    if not metrics and run.can_be_resumed:
+        updates = _unvalidated_updates(run)
+        done = format_updates(updates, run.config.training.max_updates)
+        return [
+            *([("trained", f"{done} updates, not validated yet")] if updates else []),
+            ("continue with", resume(run.path)),
+        ]
     if not best:
         return []
     last, score = metrics[-1], score_of(best)
@@ -232,6 +247,16 @@ def validation_table(metrics: Sequence[Validation]) -> tuple[list[str], list[lis
 
 def _iso_time(seconds: float) -> str:
     return datetime.fromtimestamp(seconds).astimezone().isoformat(timespec="seconds")
+
+
+def format_updates(updates: int | None, planned: int | None) -> str:
+    """Format a number of updates, and how many training may make.
+
+    >>> format_updates(43, 5000)
+    '43 of 5,000'
+    """
+    done = NOTHING if updates is None else f"{updates:,}"
+    return f"{done} of {planned:,}" if updates and planned else done
 
 
 def format_count(count: int) -> str:

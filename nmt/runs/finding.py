@@ -5,7 +5,7 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-from nmt.errors import UserError
+from nmt.errors import UserError, not_validated
 from nmt.runs.folder import HUB, RUNS, RunFolder, read_header
 
 
@@ -34,8 +34,11 @@ def newest_run(file: str, option: str = "--run FOLDER") -> RunFolder:
 
     option: how the user can select a run instead, for the error message
     """
-    runs = [run for run in runs_in(RUNS) if (run.path / file).is_file()]
+    found = runs_in(RUNS)
+    runs = [run for run in found if (run.path / file).is_file()]
+    begun = [run for run in found if run.can_be_resumed]
     make = {
+        "best.safetensors": not_validated(_latest(begun).path) if begun else None,
         "checkpoint_average.safetensors": "make one with `nmt average`",
         "ema.safetensors": "train one with training.average_decay",
     }
@@ -61,7 +64,11 @@ def _newest(runs: list[RunFolder], lack: str, option: str, make: str | None = No
     if not runs:
         make = make or "train one with `nmt train`"
         raise UserError(f"{lack}; {make}, or select one with {option}")
-    return open_run(max(runs, key=lambda run: last_change(run.path)).path)
+    return open_run(_latest(runs).path)
+
+
+def _latest(runs: list[RunFolder]) -> RunFolder:
+    return max(runs, key=lambda run: last_change(run.path))
 
 
 def last_change(folder: Path) -> float:

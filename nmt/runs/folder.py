@@ -6,7 +6,8 @@ config.yaml              the resolved configuration
 data/                    tokenizers, raw validation and test pairs, the report of prepare, and
                          facts about the training text
 metrics.jsonl            one line per validation
-updates.jsonl            loss and learning rate of every tenth update
+updates.jsonl            loss and learning rate of every tenth update, and of the last one if
+                         training was interrupted
 best.safetensors         the weights with the best validation score
 last.safetensors         the weights after the last update
 ema.safetensors          the exponential moving average of the weights, if
@@ -29,7 +30,6 @@ README.md, LICENSE       the model card and licence of an imported model, also a
 import json
 import math
 import re
-import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -57,7 +57,7 @@ from nmt.corpus.prepared import Example, read_examples, read_report
 from nmt.corpus.preparing.manifest import require_undamaged
 from nmt.corpus.preparing.report import PreparationReport
 from nmt.corpus.preparing.statistics import TrainingStatistics, read_statistics
-from nmt.errors import UserError
+from nmt.errors import UserError, resume
 from nmt.files.json_files import FailFastList, first_problem, read_json_lines
 from nmt.files.locks import locked
 from nmt.files.output_files import replacing
@@ -308,8 +308,7 @@ class RunFolder:
             with locked(self.path / LOCK, f"{self.path}: is being prepared; wait", wait=False):
                 pass
             raise UserError(
-                f"{self.path}: has no checkpoint yet; start it again with "
-                f"nmt train --resume --run {shlex.quote(str(self.path))}"
+                f"{self.path}: has no checkpoint yet; start it again with {resume(self.path)}"
             )
         return read_report(self.data)
 

@@ -1,5 +1,6 @@
 """Creates run folders, holds them while a process trains, and deletes them."""
 
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -116,9 +117,20 @@ def delete_run(run: RunFolder) -> None:
         raise UserError(f"{run.path}: is a link; delete {run.path.resolve()} instead")
     if Path.cwd().is_relative_to(run.path.resolve()):  # an empty argument means this folder, too
         raise UserError(f"{run.path}: contains the current folder; change to another one first")
+    _require_deletable(run.path)
     for remains in run.path.parent.glob(f".*{_DELETED}"):  # of deletions that were killed
         shutil.rmtree(remains, ignore_errors=True)
     with run.held():
         # First, so that whatever a failed deletion leaves is not taken for a run.
         gone = run.path.rename(run.path.with_name(f".{run.path.name}{_DELETED}"))
         shutil.rmtree(gone)
+
+
+def _require_deletable(run: Path) -> None:
+    """Refuse a run of which only some files could be deleted."""
+    folders = (path for path in run.rglob("*") if path.is_dir() and not path.is_symlink())
+    for folder in (run.parent, run, *folders):
+        if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+            raise UserError(
+                f"{run}: not deleted, because {folder} is read-only; change its permissions first"
+            )

@@ -12,6 +12,7 @@ from starlette.datastructures import FormData, ImmutableMultiDict, UploadFile
 from starlette.requests import Request
 
 from nmt.config.languages import base_language
+from nmt.files.json_files import EXPECTED
 from nmt.serve.errors import ApiError
 from nmt.serve.limits import Limits
 from nmt.serve.service import Service
@@ -138,4 +139,9 @@ def _explain(error: ValidationError) -> str:
         return f"Invalid request: missing {name} parameter"
     if details["type"] == "is_instance_of":
         return f"Invalid request: {name}: must be an uploaded file, as in curl -F file=@NAME"
-    return f"Invalid request: {name + ': ' if name else ''}{details['msg'][:200]}"
+    if details["type"] == "extra_forbidden":
+        return f"Invalid request: {name}: unknown parameter"
+    expected = EXPECTED.get(details["type"])
+    problem = f"must be {expected}" if expected else details["msg"][:200]
+    problem = problem.replace("Input should be ", "must be ", 1)
+    return f"Invalid request: {name + ': ' if name else ''}{problem}"

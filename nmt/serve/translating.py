@@ -50,8 +50,8 @@ class TextTranslator:
         if characters > self._limits.characters:
             raise ApiError(
                 400,
-                f"Invalid request: request ({characters}) exceeds text limit "
-                f"({self._limits.characters})",
+                f"Invalid request: request ({characters:,} characters) exceeds text limit "
+                f"({self._limits.characters:,} characters)",
             )
 
     def require_number(self, texts: int) -> None:

@@ -10,6 +10,7 @@ from nmt.config.data import CorpusConfig, translation_format
 from nmt.corpus.prepared import PreparedData
 from nmt.corpus.preparing.manifest import read_manifest, require_same_data
 from nmt.corpus.preparing.prepare import prepare
+from nmt.corpus.sources.paths import require_pairs
 from nmt.decoding.search.datastore import Datastore
 from nmt.errors import UserError
 from nmt.files.checksums import identity
@@ -45,9 +46,7 @@ def fill_from_memory(
 
     Raises `UserError` if the memory is faulty, or the datastore would be too large.
     """
-    if not memory.is_file():
-        problem = "is a folder, not a file" if memory.is_dir() else "no such file"
-        raise UserError(f"{memory}: {problem}; give a TMX, XLIFF or PO file, or one with tabs")
+    require_pairs(memory)
     if run.config.data.imported_tags:
         imported = run.config.data.source == "imported"
         remedy = "name it with its tag in a file for --config" if imported else "omit --from"

@@ -37,14 +37,15 @@ def opened_log(run: RunFolder, updates: int, tensorboard: bool) -> Iterator[Trai
 
     Drops later entries, left by a killed process: those updates will be repeated. Likewise drops
     weights kept from later validations: `nmt average` would use them, although the resumed run may
-    have other settings.
+    have other settings. The point at an interruption goes, too, as if there had been none.
     """
     found = run.read_metrics()
     lines = [line for line in found if line["update"] <= updates]
     if len(lines) < len(found):
         run.write_metrics(lines)
     with replacing(run.updates) as partial:
-        points = [point for point in run.read_updates() if point["update"] <= updates]
+        numbers = range(POINT_UPDATES, updates + 1, POINT_UPDATES)
+        points = [point for point in run.read_updates() if point["update"] in numbers]
         partial.write_text("".join(json.dumps(point) + "\n" for point in points), encoding="utf-8")
     for path in run.validated():
         if int(path.stem) > updates:

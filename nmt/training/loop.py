@@ -155,7 +155,7 @@ class Trainer:
                 loss = self.state.update(batches)
                 self._tick()
                 bar.advance(self.progress)
-                if bar.wants_report(self.progress) or self.progress.updates % POINT_UPDATES == 0:
+                if bar.wants_report(self.progress) or self._adds_point:
                     self._report(loss, bar)
                 before = self.progress.minutes
                 validated = validation_is_due(self.settings, self.progress, self.batches_in_epoch)
@@ -177,11 +177,16 @@ class Trainer:
             return
         self.state.require_finite(value)
         bar.report(self.progress, self._epoch, value)
-        if self._log and self.progress.updates % POINT_UPDATES == 0:
+        if self._log and self._adds_point:
             rate = self.state.learning_rate
             self._log.write_point(
                 {"update": self.progress.updates, "loss": value, "learning_rate": rate}
             )
+
+    @property
+    def _adds_point(self) -> bool:
+        """Whether this update is a point of the training curve: every tenth, and the last one."""
+        return self._interrupted or self.progress.updates % POINT_UPDATES == 0
 
     def _updates(self) -> Generator[list[Batch], None, None]:
         """Yield the batches of each update, epoch by epoch, starting where `progress` left off."""

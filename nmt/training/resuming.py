@@ -1,12 +1,11 @@
 """How to resume a training run, and which fields may change when resuming."""
 
-import shlex
 from typing import Any
 
 from nmt.config.config import Config
 from nmt.config.data import CORPUS_PATHS
 from nmt.config.yaml_files import written
-from nmt.errors import UserError
+from nmt.errors import UserError, resume
 from nmt.runs.folder import RunFolder
 from nmt.training.distributed import Worker
 
@@ -31,7 +30,7 @@ _FIXED = (  # of the training section
 
 def resuming_command(run: RunFolder, worker: Worker) -> str:
     """Return the command that resumes a run."""
-    return f"{worker.command} train --resume --run {shlex.quote(str(run.path))}"
+    return resume(run.path, worker.command)
 
 
 def saved_settings(config: Config) -> dict[str, Any]:

@@ -53,11 +53,14 @@ def test_verbose_reports_the_run_the_engine_and_the_device(
     nmt("translate", "--run", trained_run.path, PAIR[0])
     assert caplog.messages == []
     caplog.set_level(logging.NOTSET, logger="nmt")  # undone after the test
-    nmt("-v", "translate", "--run", trained_run.path, "--engine", engine, PAIR[0])
+    given = ["--run", trained_run.path, "--engine", engine, "--glossary", "terms.tsv"]
+    Path("terms.tsv").write_text("Anna\tBen\n")  # which PyTorch places
+    nmt("-v", "translate", *given, PAIR[0])
     used = dict(message.split(None, 1) for message in caplog.messages)
     assert used["run"] == str(trained_run.path)
     assert used["engine"] == f"{engine} (decoding.engine)"
     assert used["device"]
+    assert len(used) == len(caplog.messages)
     assert "configuration" not in used  # reported only if given by --config
     caplog.clear()
     nmt("-v", "config", "show", "--config", "sample.yaml")
@@ -133,6 +136,24 @@ main()
 """
     done = subprocess.run([sys.executable, "-c", program], stderr=subprocess.PIPE, check=False)
     assert (done.returncode, done.stderr) == (128 + number, b"")
+
+
+def test_ctrl_c_during_the_first_imports_is_quiet() -> None:
+    program = """
+import os, signal, sys
+
+class Interrupting:
+    def find_spec(name, *_):
+        if name == "typer":
+            os.kill(os.getpid(), signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.meta_path.insert(0, Interrupting)
+from nmt.cli import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", program], stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stderr) == (130, b"")
 
 
 def test_ctrl_c_that_the_shell_ignores_stays_ignored() -> None:
@@ -212,7 +233,7 @@ def test_a_closed_output_pipe_is_not_reported_as_an_error() -> None:
     assert process.stdout
     process.stdout.close()
     assert process.communicate()[1] == b""
-    assert process.returncode == 1
+    assert process.returncode == 128 + signal.SIGPIPE  # as of other programs
 
 
 def test_only_similar_options_are_suggested() -> None:

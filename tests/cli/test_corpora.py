@@ -223,7 +223,7 @@ def test_sources_to_score_can_have_a_tag(echo: Echo, tmp_path: Path) -> None:
 def test_sentences_to_translate_can_have_a_tag(echo: Echo, monkeypatch: pytest.MonkeyPatch) -> None:
     run = pretend_run("news", "chat")
     monkeypatch.setattr("nmt.cli.translating.find_runs", lambda *_: [run])
-    monkeypatch.setattr(echo, "stream", lambda lines, *_: Echo.stream(echo, lines))
+    monkeypatch.setattr(echo, "stream", lambda lines, *_, **__: Echo.stream(echo, lines))
     runner.invoke(app, ["translate", "--tag", "news", "Anna sings.", "Ben reads."])
     assert echo.translated == [f"{TAGS[1]} Anna sings.", f"{TAGS[1]} Ben reads."]
 

@@ -75,11 +75,11 @@ def test_a_word_document_is_translated(trained_run: RunFolder) -> None:
 def test_the_empty_targets_of_a_translation_file_are_filled(trained_run: RunFolder) -> None:
     Path("de.po").write_text(PO)
     done = nmt("translate", "--run", trained_run.path, "--input", "de.po", "--output", "out.po")
-    assert text(done.stdout) == "filled 1 targets; left 1 as they were\n"
+    assert text(done.stdout) == "filled 1 targets; unchanged: 1\n"
     fuzzy = PO.replace("msgid", "#, fuzzy\nmsgid", 1)
     assert Path("out.po").read_text() == fuzzy.replace('""', '"Anna singt heute."')
     done = nmt("translate", "--run", trained_run.path, "--input", "out.po", "--output", "again.po")
-    assert text(done.stdout) == "filled 0 targets; left 2 as they were\n"
+    assert text(done.stdout) == "filled 0 targets; unchanged: 2\n"
     assert Path("again.po").read_text() == Path("out.po").read_text()
     done = nmt("translate", "--run", trained_run.path, "-i", "de.po", "-o", "de.po")
     assert (done.returncode, Path("de.po").read_text()) == (0, Path("out.po").read_text())
@@ -93,7 +93,7 @@ def test_a_target_that_gets_only_a_tag_counts_as_filled(trained_run: RunFolder) 
     head = "<xliff version='1.2'><file source-language='en' target-language='de'><body>"
     Path("a.xlf").write_text(f"{head}{units}</body></file></xliff>")
     done = nmt("translate", "--run", trained_run.path, "--input", "a.xlf", "--output", "b.xlf")
-    assert text(done.stdout) == "filled 2 targets; left 0 as they were\n"
+    assert text(done.stdout) == "filled 2 targets; unchanged: 0\n"
 
 
 @pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="needs /dev/stdout")
@@ -102,7 +102,7 @@ def test_standard_output_may_be_named(trained_run: RunFolder) -> None:
     command = ["translate", "--run", trained_run.path, "--output", "/dev/stdout", "--input"]
     done = nmt(*command, "de.po")
     assert text(done.stdout).endswith('msgstr "Ben liest."\n')
-    assert text(done.stderr) == "filled 1 targets; left 1 as they were\n"
+    assert text(done.stderr) == "filled 1 targets; unchanged: 1\n"
 
 
 def test_texts_without_their_terms_are_named(trained_run: RunFolder) -> None:
@@ -165,7 +165,7 @@ def test_a_document_is_translated_with_progress(
 ) -> None:
     shown: list[tuple[str, int]] = []
 
-    def in_bursts(items: object, description: str, total: int) -> object:
+    def in_bursts(items: object, description: str, total: int, unit: str) -> object:
         shown.append((description, total))
         return items
 
@@ -194,7 +194,7 @@ def test_a_document_is_translated_with_progress(
         ("a.md --alignment", "--alignment"),
         ("a.md --prefix a.md", "a document cannot be combined with --prefix; omit it"),
         ("de.po --output out.po --tag x", "a document cannot be combined with --tag; omit it"),
-        ("a.docx --output b.docx", "a.docx: the .docx file cannot be read"),
+        ("a.docx --output b.docx", "cannot be read; check the file, or save it again"),
         ("a.json", "; or translate its lines: nmt translate < a.json"),
         ("bad.po --output out.po", "bad.po: line 1"),
         ("a.tmx.gz --output out.tmx", "a.tmx.gz: is compressed; unpack it first"),
@@ -202,7 +202,7 @@ def test_a_document_is_translated_with_progress(
         ("a.csv --output b.csv", "; or translate its lines: nmt translate < a.csv"),
         ("a.jsonl", "nmt translate < a.jsonl"),
         ("a.pdf", ".docx, .tmx, "),
-        ("zero.txt", "zero bytes, and is not UTF-16; is it text?; or translate"),
+        ("zero.txt", "zero bytes and is not UTF-16: it is not text; check the file"),
         ("a.xhtml --output b.html", "ends with .xhtml"),
         ("a.txt --output out.docx", "out.docx: only a .docx file is translated into one"),
     ],

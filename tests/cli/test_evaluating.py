@@ -50,6 +50,10 @@ def test_evaluate_json_has_scores_and_signatures(trained_run: RunFolder) -> None
     assert Path("hypotheses.txt").read_text().count("\n") == 16
 
 
+def test_few_sentences_give_a_warning(trained_run: RunFolder) -> None:
+    assert "16 sentences are too few" in text(nmt("evaluate", "--run", trained_run.path).stderr)
+
+
 def test_evaluate_writes_one_line_per_source(trained_run: RunFolder) -> None:
     Path("in.en").write_text("Anna sings today.\u2028Ben swims often.\n")
     Path("in.de").write_text("Anna singt heute. Ben schwimmt oft.\n")

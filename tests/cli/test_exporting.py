@@ -42,3 +42,4 @@ def test_export_warns_of_settings_that_it_does_not_support(trained_run: RunFolde
     warned = text(nmt("export", run.path, "--output", "sampling").stderr)
     for field in ("decoding.knn_k", "decoding.temperature"):
         assert f"exported without {field}, which the export does not support" in warned
+    assert "du, ihr or Sie" not in warned

@@ -119,6 +119,11 @@ def test_the_picture_of_learned_positions_names_their_side(a_copy: Path) -> None
     assert "learned positions, source side, d_model 64" in Path("a.svg").read_text()
 
 
+def test_plot_lengths_draws_the_data_of_the_last_run(a_copy: Path) -> None:
+    done = nmt("plot", "lengths")
+    assert text(done.stdout) == f"picture          {a_copy}/pictures/lengths.png\n"
+
+
 @pytest.mark.usefixtures("mine")
 def test_plot_lengths_prepares_data_if_necessary() -> None:
     done = nmt("plot", "lengths", "--config", "mine.yaml")

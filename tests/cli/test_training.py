@@ -91,6 +91,12 @@ def test_training_can_start_from_another_run(trained_run: RunFolder) -> None:
     assert run.origin.file == "mine.yaml"
 
 
+def test_training_from_another_run_names_the_data_that_it_uses(a_copy: Path) -> None:
+    done = nmt("train", "--from", a_copy, "--set", "training.max_updates=1")
+    assert done.returncode == 0
+    assert "toy.tsv, as runs/toy; --config names other data" in text(done.stderr)
+
+
 @pytest.mark.usefixtures("mine")
 def test_the_weights_of_the_last_validations_are_averaged(trained_run: RunFolder) -> None:
     changes = ("max_updates=4", "validate_updates=1", "keep_validated=3", "average_decay=0.5")

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -69,6 +68,16 @@ def test_a_file_is_translated_into_a_file(trained_run: RunFolder) -> None:
     done = nmt("translate", "--run", trained_run.path, "--input", "in.txt", "--output", "out.txt")
     assert done.returncode == 0
     assert Path("out.txt").read_text() == "Ben schwimmt oft.\n\nAnna singt heute.\n"
+
+
+def test_the_input_is_not_replaced_by_its_translation(trained_run: RunFolder) -> None:
+    Path("in.txt").write_text(PAIR[0])
+    Path("link.txt").symlink_to("in.txt")
+    os.link("in.txt", "same.txt")
+    command = ["translate", "--run", trained_run.path, "--input", "in.txt", "--output"]
+    for name in ("in.txt", "link.txt", "same.txt"):
+        assert_refused(*command, name, message=f"{name}: is the input; choose another file")
+    assert Path("in.txt").read_text() == PAIR[0]
 
 
 def test_output_to_a_named_pipe_does_not_replace_it(trained_run: RunFolder) -> None:
@@ -249,6 +258,17 @@ def test_by_default_the_newest_run_with_the_requested_weights_is_used(
     assert_refused("translate", "x", "--weights", "ema", message=message)
 
 
+def test_a_run_without_a_validation_is_refused_with_the_command_that_continues_it(
+    trained_run: RunFolder,
+) -> None:
+    run = shutil.copytree(trained_run.path, "runs/interrupted")
+    for name in ("best.safetensors", "metrics.jsonl"):
+        Path(run, name).unlink()
+    command = "nmt train --resume --run runs/interrupted, or "
+    assert_refused("translate", "x", message=command)
+    assert_refused("translate", "x", "--run", run, message=f"{command}use --weights last")
+
+
 def test_an_ensemble_translates(trained_run: RunFolder, untrained: Path) -> None:
     options = ["--engine", "pytorch", "--run", trained_run.path, "--n-best", 1, PAIR[0]]
     rows = [
@@ -294,16 +314,26 @@ def test_n_best_raises_the_beam_size_and_gives_no_empty_translation(
 def test_a_file_is_translated_with_progress(
     trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shown: list[str] = []
+    monkeypatch.setattr("nmt.progress._DELAY", 0)
+    Path("in.txt").write_text(f"{PAIR[0]}\n" * 1025)
+    command = ["translate", "--run", trained_run.path, "--output", "out.de"]
+    done = nmt(*command, "--input", "in.txt")
+    assert "translating: 100%|" in text(done.stderr)
+    assert "| 1,025/1,025 lines [" in text(done.stderr)
+    done = nmt(*command, stdin=b"Ben swims often.\n")
+    assert "translating: 1 lines [" in text(done.stderr)
 
-    def with_progress(items: Iterable[str], description: str) -> Iterable[str]:
-        for item in items:
-            shown.append(f"{description}: {item}")
-            yield item
 
-    monkeypatch.setattr("nmt.progress.with_progress", with_progress)
-    assert nmt("translate", "--run", trained_run.path, "-o", "out.de", PAIR[0]).returncode == 0
-    assert shown == [f"writing out.de: {PAIR[1]}"]
+@pytest.mark.parametrize("name", ["in.txt", "in.md"])
+def test_text_in_the_target_language_comes_with_a_warning(
+    trained_run: RunFolder, name: str
+) -> None:
+    command = ["translate", "--run", trained_run.path, "--input", name]
+    Path(name).write_text("Das ist nicht von mir.\n")
+    message = f"{name}: seems to be in de, but {trained_run.path} translates from en; if so, use"
+    assert message in text(nmt(*command).stderr)
+    Path(name).write_text(PAIR[0])
+    assert text(nmt(*command).stderr) == ""
 
 
 def test_advised_commands_quote_the_folder(trained_run: RunFolder) -> None:

@@ -189,7 +189,8 @@ def test_a_killed_process_continues_where_it_stopped(
 ) -> None:
     overrides = [f"decoding.temperature={temperature}"]
     translator = load_translator(trained_run, overrides=overrides)
-    monkeypatch.setattr(augmenting, "_LINES_AT_A_TIME", 20)
+    for name in ("FIRST_LINES", "LINES_AT_A_TIME"):
+        monkeypatch.setattr(augmenting, name, 20)
     arguments = (translator, Augmentation(translation_first=False, n_best=2), Path("mono.en"))
     counts = augment(*arguments, Path("whole.tsv"), "")
     calls = []
@@ -260,7 +261,8 @@ def test_pairs_are_on_disk_before_they_are_recorded(
             assert on_disk[Path("pairs.tsv.partial").stat().st_ino] == recorded[-1]
         return replace(self, target)
 
-    monkeypatch.setattr(augmenting, "_LINES_AT_A_TIME", 20)
+    for name in ("FIRST_LINES", "LINES_AT_A_TIME"):
+        monkeypatch.setattr(augmenting, name, 20)
     monkeypatch.setattr(os, "fsync", noting)
     monkeypatch.setattr(Path, "replace", checking)
     written(translator, "pairs.tsv")

@@ -59,3 +59,13 @@ def test_a_faulty_memory_is_refused(tmp_path):
     path.write_text("<tmx>")
     with pytest.raises(UserError, match=r"memory\.tmx"):
         Memory.read(path, LANGUAGES)
+
+
+def test_a_memory_of_other_languages_is_refused(tmp_path):
+    path = tmp_path / "fr.tmx"
+    path.write_text(
+        "<tmx><body><tu><tuv xml:lang='en'><seg>one</seg></tuv>"
+        "<tuv xml:lang='fr'><seg>un</seg></tuv></tu></body></tmx>"
+    )
+    with pytest.raises(UserError, match="only in fr; choose another file or run"):
+        Memory.read(path, LANGUAGES)

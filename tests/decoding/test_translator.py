@@ -373,7 +373,7 @@ def test_the_mean_probability_is_that_of_all_tokens_of_all_parts(translator, wor
 
 
 def test_an_endless_stream_is_read_only_as_needed(translator, subwords, monkeypatch):
-    monkeypatch.setattr("nmt.decoding.translator._LINES_AT_A_TIME", 4)
+    monkeypatch.setattr("nmt.decoding.translator.LINES_AT_A_TIME", 4)
     read = []
 
     def lines():
@@ -386,6 +386,9 @@ def test_an_endless_stream_is_read_only_as_needed(translator, subwords, monkeypa
     assert [t.text for [t] in found] == [f"Anna {i}" for i in range(9)]
     assert len(read) == 12
     assert [t.text for [t] in ready.stream(iter(LINES[:1] * 9))] == LINES[:1] * 9  # the end
+    read.clear()
+    next(ready.stream(lines(), soon=True))
+    assert len(read) == 128
 
 
 def test_a_stream_can_give_n_best(translator, words):
@@ -960,7 +963,7 @@ def test_samples_stay_in_their_order_whatever_their_address(subwords, translator
 
 
 def test_a_model_without_forms_of_address_refuses_them(subwords, translator):
-    with pytest.raises(UserError, match="--address sie"):
+    with pytest.raises(UserError, match="address sie"):
         translator(subwords).customized(address="sie")
 
 

@@ -47,6 +47,12 @@ def test_a_write_protected_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
         require_file(Path("a"))
 
 
+def test_a_write_protected_folder_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(UserError, match=f"a: the folder {Path().resolve()} is read-only"):
+        require_file(Path("a"))
+
+
 def test_a_file_is_on_the_disk_before_it_replaces_another(monkeypatch: pytest.MonkeyPatch) -> None:
     flushed: list[int] = []
     moved: list[int] = []

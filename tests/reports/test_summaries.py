@@ -41,6 +41,19 @@ def test_runs_are_listed_from_the_most_recent(make_run: MakeRun) -> None:
     assert damaged == []
 
 
+def test_a_run_that_was_interrupted_before_its_first_validation_shows_how_to_continue(
+    make_run: MakeRun,
+) -> None:
+    run = make_run("a", "training.max_updates=5000", validations=0)
+    assert summarize(run).row()[4:6] == ["–", "–"]
+    run.checkpoint.touch()
+    run.updates.write_text('{"update": 43, "loss": 5.5, "learning_rate": 1e-3}\n')
+    assert summarize(run).row()[4:6] == ["43 of 5,000", "–"]
+    facts = dict(run_facts(run))
+    assert facts["trained"] == "43 of 5,000 updates, not validated yet"
+    assert facts["continue with"] == f"nmt train --resume --run {run.path}"
+
+
 def test_a_run_shows_its_original_config_from_any_folder(
     make_run: MakeRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:

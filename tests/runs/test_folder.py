@@ -383,6 +383,14 @@ def test_a_killed_deletion_leaves_no_run_and_the_next_one_finishes_it(
     assert not [path for path in Path("runs").iterdir() if path != run.path]
 
 
+def test_a_run_that_is_partly_read_only_is_not_half_deleted(run, monkeypatch):
+    before = sorted(Path().rglob("*"))
+    monkeypatch.setattr("nmt.runs.lifecycle.os.access", lambda path, mode: path != run.data)
+    with pytest.raises(UserError, match=r"^runs/a: not deleted, because runs/a/data is read-only"):
+        delete_run(run)
+    assert sorted(Path().rglob("*")) == before
+
+
 def test_a_folder_with_a_lock_and_a_partial_header_is_free():
     Path("runs/a").mkdir(parents=True)
     for name in (".lock", ".run.json.123.partial"):

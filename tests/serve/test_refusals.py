@@ -72,6 +72,9 @@ REFUSED = [
     *(
         posted("/v1/translate", 400, named, json={"text": "x", **fields})
         for named, fields in (
+            ("typo: unknown parameter", {"typo": 1}),
+            ("text: must be a string or a list of strings", {"text": 1}),
+            ("glossary: must be text", {"glossary": 1}),
             ("too many invalid fields", {f"x{number}": 1 for number in range(5000)}),
             ("/etc is not a run here", {"run": "/etc"}),
             ("xx is not supported", {"source": "xx"}),
@@ -130,12 +133,16 @@ def test_requests_are_refused(
 @pytest.mark.parametrize(
     ("path", "named", "fields"),
     [
-        ("/translate", "request (101) exceeds text limit (100)", {"q": "x" * 101}),
+        (
+            "/translate",
+            "request (101 characters) exceeds text limit (100 characters)",
+            {"q": "x" * 101},
+        ),
         ("/translate", "6 sentences", {"q": ["One goes. Two go. Three go."] * 2}),
         ("/translate", "6 texts", {"q": ["<p>a</p><p>b</p>"] * 3, "format": "html"}),
         ("/translate", "6 texts", {"q": [""] * 6, "source": "auto"}),
         ("/v1/translate", "6 texts", {"text": [""] * 6}),
-        ("/v1/alternatives", "request (101) exceeds", {"text": "x" * 101}),
+        ("/v1/alternatives", "(101 characters) exceeds", {"text": "x" * 101}),
     ],
 )
 def test_too_much_text_is_refused(

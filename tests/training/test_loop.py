@@ -286,6 +286,7 @@ def test_ctrl_c_during_the_first_checkpoint_stops_after_the_first_update(toy_con
         train(toy_config(training={"max_updates": 3}), RUN)
     printed = capsys.readouterr().out
     assert "after update 1;" in printed
+    assert [point["update"] for point in RunFolder(RUN).read_updates()] == [1]
     assert "\n  nmt train --resume --run run\n" in printed
 
 
@@ -697,7 +698,8 @@ def test_the_remaining_time_is_printed_at_the_start_and_after_each_validation_ex
 
 
 def test_curve_points_are_not_duplicated_on_resume(toy_config, monkeypatch):
-    monkeypatch.setattr("nmt.training.loop.POINT_UPDATES", 2)
+    for module in ("loop", "log"):
+        monkeypatch.setattr(f"nmt.training.{module}.POINT_UPDATES", 2)
     config = toy_config(training={"checkpoint_updates": 3, "max_updates": 8})
     points = train(config, Path("whole")).read_updates()
     with stopping(TrainingState, "update", in_update(6), InterruptedError):

@@ -101,17 +101,29 @@ def _candidates(stem: Path, language: str) -> list[Path]:
 
 def _file(path: Path, note: str = "") -> Path:
     path = expanded(path)
-    if not ignoring_os_errors(path.is_file):
-        problem = f"no such file{note}"
-        if ignoring_os_errors(path.exists):
-            kind = "a folder" if ignoring_os_errors(path.is_dir) else "a pipe or device"
-            problem = f"is {kind}, not a file"
+    if problem := _problem(path, note):
         raise UserError(
             f"{path}: {problem}; correct the path in the data section of the configuration (with "
             "--mix, perhaps in the run's config.yaml), or give it with --set data.path=FILE"
         )
     _refuse_spreadsheet(path)
     return path
+
+
+def _problem(path: Path, note: str = "") -> str | None:
+    """Return why a path is not a file, or None."""
+    if ignoring_os_errors(path.is_file):
+        return None
+    if not ignoring_os_errors(path.exists):
+        return f"no such file{note}"
+    kind = "a folder" if ignoring_os_errors(path.is_dir) else "a pipe or device"
+    return f"is {kind}, not a file"
+
+
+def require_pairs(path: Path) -> None:
+    """Refuse what is not a file, where one with pairs is named outside a configuration."""
+    if problem := _problem(expanded(path)):
+        raise UserError(f"{path}: {problem}; give a TMX, XLIFF or PO file, or one with tabs")
 
 
 def ignoring_os_errors(test: Callable[[], bool]) -> bool:

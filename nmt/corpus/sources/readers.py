@@ -32,6 +32,7 @@ _LINES_SEEN = 1000  # to choose columns
 _MOST_STRAYS = 0.05
 _LINE_FEED = b"\n"
 _PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"PK\x03\x04", b"\x28\xb5\x2f\xfd")
+_PACKED_ENDINGS = (".gz", ".xz", ".bz2", ".zip")
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 Pair: TypeAlias = tuple[str, str]
@@ -178,9 +179,20 @@ def align(sources: Iterator[str], targets: Iterator[str], names: tuple[str, str]
 
 def read_lines(path: Path) -> Iterator[str]:
     """Yield the lines of a text file, plain, .gz or .zip, without line endings."""
-    packed = path.suffix.lower() in (".gz", ".xz", ".bz2", ".zip")
+    packed = path.suffix.lower() in _PACKED_ENDINGS
     with damage_explained(path), _open(path) as stream:
         yield from decode_lines(stream, str(path), MAX_UNPACKED_BYTES if packed else None)
+
+
+def count_lines(path: Path) -> int | None:
+    """Count the lines of a text file; None if it is packed, or may be read only once."""
+    if path.suffix.lower() in _PACKED_ENDINGS or not path.is_file():
+        return None
+    count, last = 0, _LINE_FEED
+    with damage_explained(path), path.open("rb") as file:
+        while block := file.read(MAX_LINE_BYTES):
+            count, last = count + block.count(_LINE_FEED), block
+    return count + (not last.endswith(_LINE_FEED))
 
 
 def decode_lines(stream: Stream, name: str, max_bytes: int | None = None) -> Iterator[str]:

@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from textwrap import shorten
 
-from nmt.config.data import CorpusConfig, CorpusPart, DataConfig, Source, format_at
+from nmt.config.data import SOURCES, CorpusConfig, CorpusPart, DataConfig, Source, format_at
 from nmt.config.languages import two_letters
 from nmt.corpus.sources import named
 from nmt.corpus.sources.corpus import Corpus, Listing
@@ -21,6 +21,7 @@ from nmt.corpus.sources.paths import (
     ignoring_os_errors,
     pair_of,
     parallel_files,
+    require_pairs,
     single,
     single_files,
 )
@@ -107,6 +108,24 @@ def open_corpus(data: DataConfig, refresh: bool = False) -> Corpus:
     language.
     """
     return KINDS[data.source].open(data, refresh)
+
+
+def open_pairs(path: Path, languages: tuple[str, str]) -> Corpus:
+    """Open pairs named outside a configuration: TMX, XLIFF or PO; any other file has tabs.
+
+    Their only split is "train". Raises `UserError` if they are missing, or the first is faulty.
+    """
+    source, target = languages
+    fields = {"path": path, "source_language": source, "target_language": target}
+    data = DataConfig.model_validate(fields)
+    is_of_tool = bool(SOURCES[data.source].endings)
+    if not (is_of_tool and path.is_dir()):
+        require_pairs(path)
+    corpus = open_corpus(data if is_of_tool else data.model_copy(update={"source": "tsv"}))
+    if is_of_tool:
+        corpus = replace(corpus, read=partial(corpus.read, remedy="choose another file or run"))
+    next(corpus.pairs("train"), None)
+    return corpus
 
 
 def list_corpora(languages: tuple[str, str]) -> Iterator[Listing]:

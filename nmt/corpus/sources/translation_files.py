@@ -49,7 +49,11 @@ def translation_files(path: Path, format_: str) -> tuple[Path, ...]:
 
 
 def read_translation_files(
-    *paths: Path, format_: str, languages: tuple[str, str], drafts: bool = False
+    *paths: Path,
+    format_: str,
+    languages: tuple[str, str],
+    drafts: bool = False,
+    remedy: str = "set source_language and target_language",
 ) -> Iterator[Pair]:
     """Yield the (source, target) text of all units of these files.
 
@@ -72,8 +76,7 @@ def read_translation_files(
     if empty and not both and wanted.others:
         raise UserError(
             f"{paths[0]}: has nothing in both {' and '.join(languages)}, only in "
-            f"{', '.join(islice(sorted(wanted.others), 10))}; set source_language and "
-            "target_language"
+            f"{', '.join(islice(sorted(wanted.others), 10))}; {remedy}"
         )
 
 

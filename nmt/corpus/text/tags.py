@@ -30,8 +30,8 @@ def address_tag(data: DataConfig, address: Address | None) -> str:
     """Return the tag of a form of address; raises `UserError` if the model has none."""
     if address and not data.address:
         raise UserError(
-            f"--address {address}: this model did not learn forms of address; omit it, or train "
-            "one with data.address: true"
+            f"address {address}: this model did not learn forms of address; omit it, or use a run "
+            "that was trained with data.address: true"
         )
     return tag_of(data, address)
 

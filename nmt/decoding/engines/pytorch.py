@@ -24,7 +24,6 @@ from nmt.decoding.search.nearest_neighbours import Neighbours, WithNeighbours
 from nmt.decoding.search.next_words import continuations
 from nmt.decoding.search.sampling import Sampler, count_earlier
 from nmt.decoding.search.stepwise import Stepwise
-from nmt.device import choose_device
 from nmt.model.padding import pad
 from nmt.model.transformer import Transformer
 from nmt.model.weights import load_weights
@@ -33,17 +32,16 @@ from nmt.runs.folder import RunFolder
 
 
 def open_runs(
-    runs: Sequence[RunFolder], weights: Weights, decoding: DecodingConfig, device: str | None
+    runs: Sequence[RunFolder], weights: Weights, decoding: DecodingConfig, device: torch.device
 ) -> "PyTorchEngine":
-    """Load the models of runs with the same vocabularies; device: by default, the best one.
+    """Load the models of runs with the same vocabularies.
 
-    Raises `UserError` for an unavailable device, and for damaged weights or datastores.
+    Raises `UserError` for damaged weights or datastores.
     """
     sizes = runs[0].report["vocabulary_size"]
-    place = choose_device(device)
     models = [
         load_weights(
-            run.weights(weights), run.config.model, sizes["source"], sizes["target"], place
+            run.weights(weights), run.config.model, sizes["source"], sizes["target"], device
         )
         for run in runs
     ]

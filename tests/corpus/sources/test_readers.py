@@ -15,6 +15,7 @@ import pytest
 
 from nmt.corpus.sources.readers import (
     MAX_LINE_BYTES,
+    count_lines,
     decode_lines,
     read_lines,
     read_parallel,
@@ -40,6 +41,14 @@ def write(path: Path, text: str) -> Path:
     else:
         path.write_bytes(text.encode())
     return path
+
+
+@pytest.mark.parametrize("content", [b"", b"a", b"a\n", b"a\nb\n\n", b"\n\nb"])
+def test_lines_are_counted_as_they_are_read(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(content)
+    assert count_lines(path) == len(list(read_lines(path)))
+    assert count_lines(path.rename(tmp_path / "a.gz")) is None
 
 
 def refusal(pairs: Iterator[object]) -> str:

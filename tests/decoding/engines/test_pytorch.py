@@ -24,7 +24,7 @@ def test_a_run_is_opened_with_its_datastore(trained_run, tmp_path):
     Datastore.of(keys, nine).save(run.datastore, identity(run.weights("best")))
     # A share of nearly 1 always writes the datastore's only value.
     decoding = DecodingConfig(knn_k=4, knn_weight=1 - 1e-6, knn_temperature=3.0)
-    engine = pytorch.open_runs([run], "best", decoding, "cpu")
+    engine = pytorch.open_runs([run], "best", decoding, torch.device("cpu"))
     [[found]] = engine([[4, 5, EOS]], [6], decoding)
     assert found.ids == [9] * 6
 
@@ -34,7 +34,7 @@ def test_a_run_is_opened_with_the_settings_of_its_neighbours(trained_run, monkey
     monkeypatch.setattr(pytorch.Datastore, "load", lambda *_: "datastore")
     monkeypatch.setattr(pytorch, "PyTorchEngine", lambda models, neighbours: neighbours)
     decoding = DecodingConfig(knn_k=4, knn_weight=0.3, knn_temperature=3.0)
-    found = pytorch.open_runs([trained_run], "best", decoding, "cpu")
+    found = pytorch.open_runs([trained_run], "best", decoding, torch.device("cpu"))
     assert found == [("datastore", 4, 0.3, 3.0)]
 
 
