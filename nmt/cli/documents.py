@@ -30,17 +30,17 @@ _LARGEST = 256 * 2**20  # bytes; a document is held in memory
 def is_document(path: Path) -> bool:
     """Return whether a file has the extension of a document; others are read line by line."""
     from nmt.config.data import translation_format
-    from nmt.documents.endings import ENDINGS, ending_of
+    from nmt.documents.extensions import EXTENSIONS, extension_of
 
-    kind = ending_of(path.name)
-    return translation_format(path.name) is not None or (kind in ENDINGS and kind != ".txt")
+    kind = extension_of(path.name)
+    return translation_format(path.name) is not None or (kind in EXTENSIONS and kind != ".txt")
 
 
 def require_lines_of_text(path: Path) -> None:
     """Refuse a file that translation line by line would damage."""
-    from nmt.documents.endings import BINARY, STRUCTURED, ending_of, not_supported
+    from nmt.documents.extensions import BINARY, STRUCTURED, extension_of, not_supported
 
-    kind = ending_of(path.name)
+    kind = extension_of(path.name)
     if kind in (*BINARY, *STRUCTURED):
         raise UserError(f"{path}: {not_supported()}{_by_lines(path)}")
 
@@ -48,14 +48,14 @@ def require_lines_of_text(path: Path) -> None:
 def require_fitting(path: Path, output: Path | None, given: Mapping[str, bool]) -> None:
     """Refuse options and outputs that do not fit a document; given: those options, if given."""
     from nmt.config.data import translation_format
-    from nmt.documents.endings import TEXT, ending_of
+    from nmt.documents.extensions import TEXT, extension_of
 
     if unfit := [name for name, is_given in given.items() if is_given]:
         remedy = "omit it" if len(unfit) == 1 else "omit them"
         raise UserError(
             f"{path}: a document cannot be combined with {' and '.join(unfit)}; {remedy}"
         )
-    kind = ending_of(path.name)
+    kind = extension_of(path.name)
     if not output:
         if kind not in TEXT:
             raise UserError(f"{path}: name a file to write with --output")
@@ -73,22 +73,22 @@ def require_fitting(path: Path, output: Path | None, given: Mapping[str, bool]) 
 
 
 def require_lines(output: Path) -> None:
-    """Refuse to write lines of text to a file with the ending of a Word document."""
+    """Refuse to write lines of text to a file with the extension of a Word document."""
     if _format(output) == ".docx":
         raise UserError(f"{output}: only a .docx file is translated into one; choose .txt")
 
 
 def _format(path: Path) -> str:
-    """Return what is the same for all endings of one format, such as .htm and .html."""
+    """Return what is the same for all extensions of one format, such as .htm and .html."""
     from nmt.config.data import translation_format
-    from nmt.documents.endings import ending_of
+    from nmt.documents.extensions import extension_of
 
-    return translation_format(path.name) or re.sub("html?$", "ht", ending_of(path.name))
+    return translation_format(path.name) or re.sub("html?$", "ht", extension_of(path.name))
 
 
 def open_document(path: Path, languages: tuple[str, str]) -> "Document":
     """Read a document to translate between two languages."""
-    from nmt.documents.endings import HTML, ending_of
+    from nmt.documents.extensions import HTML, extension_of
     from nmt.documents.formats import encoding_of, read_document
     from nmt.files.small_files import read_small
     from nmt.progress import elapsed
@@ -97,7 +97,7 @@ def open_document(path: Path, languages: tuple[str, str]) -> "Document":
         content = read_small(path, _LARGEST)
         document = read_document(str(path), content, languages)
         encoding = encoding_of(path.name, content)
-    if ending_of(path.name) not in HTML:  # which is written as ASCII, with references
+    if extension_of(path.name) not in HTML:  # which is written as ASCII, with references
         _warn_of_encoding(path, encoding)
     return document
 
@@ -105,11 +105,11 @@ def open_document(path: Path, languages: tuple[str, str]) -> "Document":
 def lines_of(path: Path) -> "Iterator[str]":
     """Yield the lines of a text file; one named .txt may have any encoding, as a document may."""
     from nmt.corpus.sources.readers import decode_lines, read_lines
-    from nmt.documents.endings import ending_of
+    from nmt.documents.extensions import extension_of
     from nmt.documents.plain_text import decode
 
     fits = path.is_file() and path.stat().st_size <= _LARGEST
-    if ending_of(path.name) != ".txt" or not fits:
+    if extension_of(path.name) != ".txt" or not fits:
         return read_lines(path)
     with _explained(path):
         content, encoding = decode(path.read_bytes())
@@ -140,9 +140,9 @@ def _warn_of_encoding(path: Path, encoding: str) -> None:
 
 def _by_lines(path: Path) -> str:
     """Return how else to translate a text file: by lines, as .txt is in any case."""
-    from nmt.documents.endings import STRUCTURED, TEXT, ending_of
+    from nmt.documents.extensions import STRUCTURED, TEXT, extension_of
 
-    kind = ending_of(path.name)
+    kind = extension_of(path.name)
     has_lines = kind in (*TEXT, *STRUCTURED) and kind != ".txt"
     return f"; or translate its lines: nmt translate < {path}" if has_lines else ""
 

@@ -71,7 +71,7 @@ def translate(
             "--output",
             "-o",
             help="Write to this file instead of standard output; for a document, with the same "
-            "ending.",
+            "extension.",
         ),
     ] = None,
     n_best: Annotated[

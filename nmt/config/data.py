@@ -46,7 +46,7 @@ class SourceRules:
     """Whether users may name the files of splits: `train_path` and others."""
     fields: tuple[str, ...] = ()
     """Further fields that it alone takes, with other sources that list them."""
-    endings: tuple[str, ...] = ()
+    extensions: tuple[str, ...] = ()
     """How the names of its files end; the source follows from them."""
 
 
@@ -56,9 +56,9 @@ SOURCES: Mapping[str, SourceRules] = {
     "tsv": SourceRules(),
     "parallel": SourceRules(),
     "table": SourceRules(fields=("columns",)),
-    "tmx": SourceRules(endings=(".tmx", ".tmx.gz")),
-    "xliff": SourceRules(endings=_XLIFF),
-    "po": SourceRules(endings=(".po",)),
+    "tmx": SourceRules(extensions=(".tmx", ".tmx.gz")),
+    "xliff": SourceRules(extensions=_XLIFF),
+    "po": SourceRules(extensions=(".po",)),
     "everyday": SourceRules("refused"),
     "sample": SourceRules("refused"),
     "imported": SourceRules("refused"),  # the text of a model that others trained
@@ -91,9 +91,9 @@ class CorpusConfig(Section):
         description="where the corpus is. pickle, tsv, tatoeba: a file with the source in the "
         "first column, or English in the first column if English is the target. multi30k: a "
         "folder. table: a file or folder of Parquet, JSON lines, CSV or Arrow. tmx, xliff, po: a "
-        "file or a folder of such files, from whose endings the source follows. parallel: [source, "
-        "target] files, or STEM for STEM.en and STEM.de. opus: NAME/VERSION or its zip file. "
-        "mtdata: an identifier. hub: the dataset's name. freedict: a dictionary such as "
+        "file or a folder of such files; the source follows from their extensions. parallel: "
+        "[source, target] files, or STEM for STEM.en and STEM.de. opus: NAME/VERSION or its zip "
+        "file. mtdata: an identifier. hub: the dataset's name. freedict: a dictionary such as "
         "eng-deu.tei. Without a path, pickle, multi30k, tatoeba and freedict are downloaded",
     )
     train_path: PathOrPair = Field(
@@ -113,7 +113,7 @@ class CorpusConfig(Section):
 
     @model_validator(mode="before")
     @classmethod
-    def _source_follows_from_ending(cls, values: object) -> object:
+    def _source_follows_from_extension(cls, values: object) -> object:
         if isinstance(values, dict) and "source" not in values:
             found = format_at(str(values.get("path") or values.get("train_path")))
             return {**values, "source": found} if found else values
@@ -179,13 +179,13 @@ class CorpusPart(CorpusConfig):
 
 
 def translation_format(name: str) -> str | None:
-    """Return the source that reads a file of a translation tool, by its ending, or None."""
+    """Return the source that reads a file of a translation tool, by its extension, or None."""
     name = name.lower()
-    return next((each for each, rules in SOURCES.items() if name.endswith(rules.endings)), None)
+    return next((each for each, rules in SOURCES.items() if name.endswith(rules.extensions)), None)
 
 
 def format_at(path: str) -> str | None:
-    """Return the source that reads a file, or all files of a folder, by their endings, or None."""
+    """Return the source that reads a file, or all files of a folder; None if there is none."""
     with suppress(OSError, RuntimeError):  # unreadable, or in the home of an unknown user
         folder = Path(path).expanduser()
         if folder.is_dir():

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from nmt.config.data import translation_format
 from nmt.documents.document import Document, Languages
-from nmt.documents.endings import ENDINGS, HTML, TEXT, ending_of, not_supported
 from nmt.documents.errors import DocumentError
+from nmt.documents.extensions import EXTENSIONS, HTML, TEXT, extension_of, not_supported
 from nmt.documents.formatting import Formatted, has_letters
 from nmt.documents.json_strings import (
     JsonStrings,
@@ -31,7 +31,7 @@ def read_document(
     languages: Languages | None = None,
     seen: Seen | None = None,
 ) -> Document:
-    """Read a document of the format that the ending of its name says.
+    """Read a document of the format that the extension of its name says.
 
     Raises `DocumentError` for other formats, and for files whose content does not match; and
     `UserError`, with the name, for files of translation tools.
@@ -77,8 +77,8 @@ def encoding_of(name: str, content: bytes) -> str:
 
 
 def _kind(name: str) -> str:
-    kind = ending_of(name)
-    if kind not in ENDINGS:
+    kind = extension_of(name)
+    if kind not in EXTENSIONS:
         raise DocumentError(not_supported())
     return kind
 

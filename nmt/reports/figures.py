@@ -58,8 +58,8 @@ def picture(path: Path, width: float, height: float) -> Iterator["Figure"]:
         warnings.filterwarnings("ignore", "Glyph .* missing")  # it is drawn as a box
         figure = Figure(figsize=(width, height), layout="constrained")
         yield figure
-        ending = path.suffix.lower().removeprefix(".")
-        metadata = {"Date": None} if ending == "svg" else {"Software": None}
+        extension = path.suffix.lower().removeprefix(".")
+        metadata = {"Date": None} if extension == "svg" else {"Software": None}
         path.parent.mkdir(exist_ok=True)
         with replacing(path.resolve()) as partial:
-            figure.savefig(partial, format=ending, metadata=metadata)
+            figure.savefig(partial, format=extension, metadata=metadata)

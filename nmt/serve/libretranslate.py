@@ -12,7 +12,7 @@ from typing_extensions import NotRequired, TypedDict
 
 from nmt.config.choices import Address
 from nmt.config.languages import language_name
-from nmt.documents.endings import ENDINGS
+from nmt.documents.extensions import EXTENSIONS
 from nmt.documents.formats import encoding_of
 from nmt.serve.detection import Detected
 from nmt.serve.errors import refusing
@@ -246,7 +246,7 @@ async def settings(service: Service, request: Request, body: object) -> Settings
             "target": {"code": run.target, "name": language_name(run.target)},
         },
         "suggestions": False,
-        "supportedFilesFormat": list(ENDINGS),
+        "supportedFilesFormat": list(EXTENSIONS),
     }
 
 
@@ -267,8 +267,8 @@ async def translate_file(service: Service, request: Request, body: FileBody) -> 
         run = await service.customized(run, body.glossary, body.address)
         translator = service.translator.noting(missing)
         translated = await translator.translate_document(run, name, content)
-    stem, _, ending = name.rpartition(".")
-    new_name = f"{stem}_{body.target}.{ending}"
+    stem, _, extension = name.rpartition(".")
+    new_name = f"{stem}_{body.target}.{extension}"
     secret = service.downloads.add(new_name, translated)
     path = f"/download_file/{secret}/{quote(new_name, safe='')}"
     answer: TranslatedFile = {"translatedFileUrl": str(request.base_url).rstrip("/") + path}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import anyio.to_thread
 
-from nmt.documents.endings import ending_of
+from nmt.documents.extensions import extension_of
 from nmt.documents.formats import read_document, text_of
 from nmt.documents.formatting import Formatted, format_by
 from nmt.documents.texts import DividedText, FoundText, link_words, split
@@ -166,8 +166,8 @@ class TextTranslator:
 
 
 def _anonymous(name: str) -> str:
-    """Return what messages call a file, of whose name only the ending is known to be harmless."""
-    return f"document{ending_of(name)}"
+    """Return what messages call a file: of its name, only the extension is surely harmless."""
+    return f"document{extension_of(name)}"
 
 
 async def _in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -118,7 +118,7 @@ def open_pairs(path: Path, languages: tuple[str, str]) -> Corpus:
     source, target = languages
     fields = {"path": path, "source_language": source, "target_language": target}
     data = DataConfig.model_validate(fields)
-    is_of_tool = bool(SOURCES[data.source].endings)
+    is_of_tool = bool(SOURCES[data.source].extensions)
     if not (is_of_tool and path.is_dir()):
         require_pairs(path)
     corpus = open_corpus(data if is_of_tool else data.model_copy(update={"source": "tsv"}))

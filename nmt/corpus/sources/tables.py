@@ -74,8 +74,8 @@ def table_files(path: Path) -> tuple[Path, ...]:
             if _is_table(file) and not _is_hidden(file.relative_to(path))
         )
     if not found or not all(map(_is_table, found)):
-        endings = ", ".join(_BUILDERS)
-        raise UserError(f"{path}: no table ({endings}) here; check data.path")
+        extensions = ", ".join(_BUILDERS)
+        raise UserError(f"{path}: no table ({extensions}) here; check data.path")
     return tuple(found)
 
 
@@ -91,7 +91,7 @@ def files_by_split(path: Path) -> dict[Split, tuple[Path, ...]]:
 def _is_table(file: Path) -> bool:
     described = file.name in ("dataset_dict.json", "dataset_info.json", "state.json")
     cached = file.name.startswith("cache-")  # by `Dataset.map`
-    return _ending(file.name) in _BUILDERS and file.is_file() and not described and not cached
+    return _extension(file.name) in _BUILDERS and file.is_file() and not described and not cached
 
 
 def _is_hidden(file: Path) -> bool:
@@ -99,7 +99,7 @@ def _is_hidden(file: Path) -> bool:
     return any(part.startswith(".") for part in file.parts)
 
 
-def _ending(name: str) -> str:
+def _extension(name: str) -> str:
     """Return the extension of a file name, in lower case and without `.gz`."""
     return PurePosixPath(name.lower().removesuffix(".gz")).suffix
 
@@ -159,7 +159,7 @@ def _text(value: object) -> str:
 def _blocks(path: Path) -> Iterator[Mapping[str, Sequence[object]]]:
     """Yield blocks of rows, by column."""
     rows = _open(path).iter(batch_size=_ROWS)
-    if _BUILDERS[_ending(path.name)] != "csv":
+    if _BUILDERS[_extension(path.name)] != "csv":
         yield from rows
         return
     from pandas.errors import ParserError, ParserWarning
@@ -185,12 +185,12 @@ def _blocks(path: Path) -> Iterator[Mapping[str, Sequence[object]]]:
 
 def _open(path: Path) -> "datasets.IterableDataset":
     library = import_datasets()
-    builder = _BUILDERS[_ending(path.name)]
+    builder = _BUILDERS[_extension(path.name)]
     options: dict[str, Any] = {}
     if builder == "csv":
         # "None" and "null" are words, and the first column is never an index.
         options |= {"keep_default_na": False, "index_col": False}
-    if _ending(path.name) == ".tsv":
+    if _extension(path.name) == ".tsv":
         options |= {"sep": "\t", "quoting": csv.QUOTE_NONE}  # as the source `tsv` reads it
     try:
         if builder == "json":
@@ -241,7 +241,7 @@ def _csv_form(path: Path) -> dict[str, str | int]:
             warn_once(f"{path}: is not UTF-8; reading it as Windows-1252")
     if found := _SEPARATOR_LINE.match(start):
         return form | {"sep": found[1].decode(), "skiprows": 1}
-    if _ending(path.name) == ".csv":
+    if _extension(path.name) == ".csv":
         header = re.sub(r'"[^"]*"', "", start.decode("cp1252", "replace").partition("\n")[0])
         separators = [each for each in ",;\t|" if each in header]
         if separators and separators[0] != ",":
@@ -418,7 +418,7 @@ def _download_from_hub(
     library = import_datasets()
     found = library.load_dataset_builder(path, subset, revision=revision).config.data_files or {}
     for address in chain.from_iterable(found.values()):
-        if _ending(address) not in _BUILDERS:
+        if _extension(address) not in _BUILDERS:
             raise UserError(
                 f"{path}: has files of an unknown format, such as {address}; choose a dataset or "
                 f"data.subset with files of {', '.join(_BUILDERS)}"

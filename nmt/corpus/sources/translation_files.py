@@ -41,10 +41,10 @@ def translation_files(path: Path, format_: str) -> tuple[Path, ...]:
     found = sorted(
         file
         for file in path.rglob("*")
-        if file.name.lower().endswith(SOURCES[format_].endings) and file.is_file()
+        if file.name.lower().endswith(SOURCES[format_].extensions) and file.is_file()
     )
     if not found:
-        raise UserError(f"{path}: no file here ends in {' or '.join(SOURCES[format_].endings)}")
+        raise UserError(f"{path}: no file here ends in {' or '.join(SOURCES[format_].extensions)}")
     return tuple(found)
 
 
