@@ -180,6 +180,10 @@ _RATE = re.compile(rf"\s?/\s?({'|'.join(sorted(_PER, key=len, reverse=True))})(?
 _NO_CENTS = re.compile(r"[.,][-–—](?!\w)")  # CHF 120.-
 _HALF_OF_DAY = re.compile(r"(?:\s?(?:-|–|to|and|or)\s?(\d{1,2}(?:[:.]\d\d)?))?\s?([aApP])\.?[mM]\b")
 _TIME = re.compile(r"(\d{1,2})(?:[:.](\d\d))?")
+_SINCE = re.compile(  # the beginning of a range: 9 to 12 a.m.
+    r"(?<![\d.,:])(\d{1,2}(?:[:.]\d\d)?)\s(?:[-–]|to|until|till|and(?<=between \d and)|"
+    r"and(?<=between \d\d and))\s$"
+)
 _HALF_PAST = {"en": re.compile(r"\b(?i:half past|at half) $"), "de": re.compile(r"\b[Hh]alb $")}
 _DATE = re.compile(r"(\d\d?)/(\d\d?)/(\d{4}|\d\d)")
 _BEFORE_MONTH = re.compile(rf"(?:st|nd|rd|th)? (?:of )?(?:{'|'.join(MONTHS)}|May)\b")
@@ -247,7 +251,8 @@ def numbers_of(text: str, source: str, target: str) -> Iterator[Number]:
         elif is_bare and source == "en" and (special := _date_or_zoned_time(figures, after)):
             figures = special
         elif is_bare and source == "en" and (half := _HALF_OF_DAY.match(after)):
-            figures = _in_24_hours(figures, half[1] or "", half[2])
+            since = _SINCE.search(before[-20:])
+            figures = _in_24_hours(figures, half[1] or "", half[2], since[1] if since else "")
         elif unit or match["currency"] or not _is_no_decimal(before[-60:], figures, after):
             figures = _with_separators(figures, source, target)
         more = match["more"] or ""
@@ -290,14 +295,20 @@ def _is_no_second(before: str, figures: str) -> bool:
     return is_year or bool(_BEFORE_DECADE.search(before)) or before[-1:] not in ("", " ", "(")
 
 
-def _in_24_hours(figures: str, until: str, half: str) -> str:
-    """Return a time, or one and another after a dash; until: a later time of the same half."""
+def _in_24_hours(figures: str, until: str, half: str, since: str = "") -> str:
+    """Return a time, or one and another after a dash.
+
+    until, since: a later and an earlier time of the same half
+    """
     if len(times := _UNTIL.split(figures)) == 3:
-        return _in_24_hours(times[0], times[2], half) + times[1] + _in_24_hours(times[2], "", half)
+        begin = _in_24_hours(times[0], times[2], half)
+        return begin + times[1] + _in_24_hours(times[2], "", half, times[0])
     time = _TIME.fullmatch(figures)
     if not time or not 1 <= int(time[1]) <= 12:
         return figures
-    hour = int(time[1]) % 12 + (12 if half in "pP" else 0)
+    start = _TIME.fullmatch(since)
+    is_noon = time[1] == "12" and start and 1 <= int(start[1]) < 12  # 10-12 a.m.
+    hour = int(time[1]) % 12 + (12 if half in "pP" or is_noon else 0)
     end = _TIME.fullmatch(_in_24_hours(until, "", half)) if until else None
     if end and int(end[1]) < hour:  # 9 to 5 p.m.
         hour = int(time[1])

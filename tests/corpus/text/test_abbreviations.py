@@ -122,6 +122,10 @@ def test_attached_units_are_carried_like_others(attached: str, spaced: str) -> N
         ("11-1pm", "11-13 p.m."),
         ("4:30-6pm", "16:30-18 p.m."),
         ("10 and 12 pm", "10 and 12 p.m."),
+        ("10-12am, 9 to 12 a.m.", "10-12 a.m., 9 to 12 a.m."),
+        ("between 9 and 12 a.m.", "between 9 and 12 a.m."),
+        ("12-1am, 9 p.m. to 12 a.m.", "0-1 a.m., 21 p.m. to 0 a.m."),
+        ("9 or 12 a.m.", "9 or 0 a.m."),
     ],
 )
 def test_a_range_of_times_ends_after_its_beginning(typed: str, written: str) -> None:
