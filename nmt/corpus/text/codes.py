@@ -28,6 +28,7 @@ _PROGRAM_TEXT = (
     r"(?<!\w)[Mm]a['’]am(?!\w)",
     r"(?<![\w'’])[A-Za-z]{2,20}(?: ['’]n['’] |['’]n['’])[A-Za-z]{2,20}(?!\w)",  # Rock 'n' Roll
 )
+_SUBSECTION = r"(?<![\w.+])\d{1,4}[a-z]?(?:\((?:[a-z]|\d{1,2}|[ivx]{2,4})\)){1,4}(?!\w)"  # 5(1)(a)
 WAYS = "Street|Road|Avenue|Lane|Drive|Square|Boulevard"
 _WAY = rf"(?:{WAYS}|(?:Ave|Blvd|Ct|Dr|Ln|Pl|Rd|Sq|St)(?:\.(?=,| [a-z]))?)"
 _OF_WAY = r"(?:(?:[A-Z][\w'’-]+|\d{1,3}(?:st|nd|rd|th)) ){1,2}"  # Baker, 5th
@@ -36,4 +37,4 @@ _STREET = (  # 221B Baker Street, 350 Fifth Ave, New York, NY 10118
     rf"|(?<!\w)\d{{1,5}}[A-Za-z]? {_OF_WAY}"
     rf"{_WAY}(?!\w)(?:, [A-Z][a-z]+(?: [A-Z][a-z]+)?, [A-Z]{{2}}(?: \d{{5}})?(?!\w))?"
 )
-CODES = (_FORMULA, *_PROGRAM_TEXT, _STREET)
+CODES = (_FORMULA, *_PROGRAM_TEXT, _SUBSECTION, _STREET)

@@ -137,6 +137,7 @@ _NAMELIKE = re.compile(
         )
     )
 )
+_BRACKETED_OR_LETTER = re.compile(r"\([^()\n]*\)|(?<![^\s/])[a-h]\)(?![^\s/.,;:!?])")  # if a), b)
 # Every match of _NAMELIKE contains a match of this one, which is faster to search for.
 _UNLIKE_WORDS = re.compile(
     r"[^A-Za-zÀ-ſ ,?!'\".:;-]|[.:;][^ \"]|-[A-Z-]|(?<!\S)-[a-z]|'n'|a'a"
@@ -505,8 +506,13 @@ class PlaceholderRules:
 def replace_codes(text: str, among: Sequence[str] = PLACEHOLDERS) -> PlaceholderText:
     """Replace addresses, template fields, codes and emoji with one placeholder each."""
     replaced = PlaceholderText(text)
-    replaced.text = _replace_namelike(
-        lambda match: replaced.placeholder(match[0], match[0], among), text
+
+    def hide(match: re.Match[str]) -> str:
+        return replaced.placeholder(match[0], match[0], among)
+
+    replaced.text = _replace_namelike(hide, text)
+    replaced.text = _BRACKETED_OR_LETTER.sub(
+        lambda match: match[0] if match[0].startswith("(") else hide(match), replaced.text
     )
     return replaced
 

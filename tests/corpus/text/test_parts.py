@@ -165,7 +165,7 @@ ONCE = [  # kept as they are, wherever they stand
     "ls -la", "tar -xzf", 'git commit -m "hello"', "-v", 'print("Hello")', "foo(x, y)", "f(x)",
     # Streets
     "10 Downing St", "350 Fifth Ave, New York, NY 10118", "5 5th Ave", "12 Rose Rd", "7b Oak Ln",
-    "Rock 'n' roll", "ma'am", "<333", "<3<3",
+    "5(1)(a)", "12(b)", "Rock 'n' roll", "ma'am", "<333", "<3<3",
 ]  # fmt: skip
 NUMBERS_IN_GERMAN = [
     ("it costs €12.50", "Es kostet 12,50 €"),
@@ -286,6 +286,8 @@ WITHIN = [
     ("I don't know ... I see Tom ...", "Ich nicht weiß ... ich sieh Tom ..."),
     ("Where ... the belt is", "Wo ... den Gürtel ist"),
     ("STOP: Henry likes it", "HALT: Henry mag es"),
+    ("Henry likes a), Tom likes b).", "Henry mag a), Tom mag b)."),
+    ("(Henry likes a)", "(Henry mag ein)"),
     # Sentences
     ("I see Tom.It is red.", "Ich sieh Tom. Es ist rot."),
     ("I see Tom :) Henry has books", "Ich sieh Tom :) Henry hat Bücher"),
