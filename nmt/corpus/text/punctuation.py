@@ -44,7 +44,7 @@ _SINGLE_QUOTED = re.compile(
 _QUOTE = re.compile(r'(?<!\d)"|"(?=\w)')  # not inches
 _ALTERNATED = str.maketrans("„“‚‘", "‚‘„“")
 _CLOSES_QUOTATION = rf'(?<![\d{NUMBERS}])"'  # not inches
-_COMMA_WITHOUT_SPACE = re.compile(r"(?<=[^\W\d_]) ?,(?=[^\W\d_])")
+_COMMA_WITHOUT_SPACE = re.compile(r"(?<=[^\W\d_]) ?,(?=[^\W\d_])|(?<=[^\W\d_]{2}) ?,(?=\d)")
 _SPACE_BEFORE_MARK = re.compile(r"(?<=\w) (?=[?!,;:.](?: |$))")
 _SPACED_HYPHEN = re.compile(rf"(?<=\S) - (?=[^\W\d_])|(?<=[^\W\d_]) - (?=[{NUMBERS}])")
 

@@ -43,6 +43,7 @@ KNOWN = frozenset(
         ("now, i.e. open", "now, that is open"),
         ("No. 5, no.5", "Number 5, number 5"),
         ("No. I don't", "No. I don't"),
+        ("I said no. 5 came, he says No. 5", "I said no. 5 came, he says Number 5"),
         ("the U.S. is", "the USA is"),
         ("in the U.S.", "in the USA."),
         ("approx. 5 etc. now", "about 5 etc. now"),

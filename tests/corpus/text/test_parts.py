@@ -245,6 +245,7 @@ WITHIN = [
     ("The train leaves at 7pm", "Den Zug fährt um 19 Uhr"),
     ("Hello,where is Tom ?", "Hallo, wo ist Tom?"),
     ("Name : Tom", "Name: Tom"),
+    ("Is it 5?Hello,6.", "Ist es 5? Hallo, 6."),
     ("Where is it ...", "Wo ist es ..."),
     ("Stop | Hello | Call Tom", "Halt | Hallo | Ruf Tom"),
     ("Stop > Books > 5", "Halt > Bücher > 5"),
