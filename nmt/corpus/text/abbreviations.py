@@ -58,7 +58,9 @@ _WORD = re.compile(
 )
 _CONTRACTION = re.compile(rf"(?<![\w'])(?i:{'|'.join(_CONTRACTED)})(?![\w'])")
 _WITHOUT_G = re.compile(r"\b([^\W\d_]{2,}in)'(?=[\s.,;:!?]|$)")  # comin'
-AFTER_SAYING = r"(?:(?<=[Ss]aid )|(?<=says )|(?<=say )|(?<=answered )|(?<=replied ))"  # is "no" the answer
+AFTER_SAYING = (
+    r"(?:(?<=[Ss]aid )|(?<=says )|(?<=say )|(?<=answered )|(?<=replied ))"  # is "no" the answer
+)
 _ABBREVIATION = re.compile(
     r"(?<![\w.])(?i:e\.\s?g\.|i\.\s?e\.|a\.s\.a\.p\.|u\.s\.(?:a\.)?|u\.k\.)"
     rf"|(?!{AFTER_SAYING}no)\b(?i:n[or]|pp?)\.(?=\s?\d)|(?<!\S)(?:w/o?(?=\s)|y/o(?!\S)|@(?=\s))"

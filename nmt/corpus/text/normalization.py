@@ -33,7 +33,7 @@ _FIGURE_ENDS = re.compile(
 )
 _EMPHASIS_ENDS = re.compile(r"(?<=[.!?])(?:\*{1,3}|_{1,3}|~~)(?=\s)")  # *Stop!* Now
 _FACE_ENDS = re.compile(rf"(?!<)(?:{EMOTICON}|[\U0001f600-\U0001f64f]+)(?=\s[A-ZÄÖÜ])")
-_NO_SPACE = re.compile(r"[\w)\"”“][.!?][\"'”“’)]*\Z")
+_NO_SPACE = re.compile(r"(?:[^\W\d_]|\s\d{1,4}|[)\"”“])[.!?][\"'”“’)]*\Z")
 _CELL = re.compile(r"(?<=\t)(?=[^\t])")
 _RIGHT_TO_LEFT = {"ar", "dv", "fa", "he", "ku", "ps", "sd", "ug", "ur", "yi", "arc", "ckb", "syr"}
 
