@@ -3,6 +3,8 @@
 Needs only the standard library, because `nmt export` copies this file beside translate.py.
 """
 
+from nmt.corpus.text.punctuation import DASHED
+
 _TERM = r"(?:\d+(?:[.,]\d+)*(?:%|[a-z]{1,2})?|[A-Za-z]\d?|[A-Za-z]{2}(?=[²³]))[²³]?(?![\w²³'’])"
 _SUM = rf"{_TERM}(?:(?:\s?[-+*/×÷·^−]\s?| x ){_TERM}){{0,9}}"
 _FORMULA = (  # E = mc², x > 3, 2 + 2 = 4
@@ -21,7 +23,7 @@ _PROGRAM_TEXT = (
     r"(?<![\w.])(?:[a-z]{1,3}|[A-Za-z_][\w.]{0,60}(?=\([^()\n]{0,200}[\"',=]))"
     rf"\((?!s\)){_ARGUMENT}(?:, ?{_ARGUMENT}){{0,9}}\)",
     rf"(?<![\w-])(?:{_COMMANDS})(?: [a-z]{{2,20}})?(?: --?[A-Za-z][\w=-]{{0,40}})+"  # ls -la
-    r"(?: \"[^\"\n]{0,80}\")?|(?<!\S)-[A-Za-z](?![\w'’-])|(?<!\w)cd \.\.(?![\w.])",
+    rf"(?: \"[^\"\n]{{0,80}}\")?|(?<!\S)(?!{DASHED})-[A-Za-z](?![\w'’-])|(?<!\w)cd \.\.(?![\w.])",
     # The name of a hidden file, or an ending: .env, .pdf
     r"(?<!\S)\.(?:bash\w{2,10}|docx?|editorconfig|env|git\w{2,12}|htaccess|jpe?g|json|pdf|png|"
     r"profile|txt|\w{2,10}(?:ignore|rc)|xlsx?|zip)(?!\w)",

@@ -26,7 +26,7 @@ INVISIBLE = re.compile(f"[{_NEVER_SHOWN}{_BIDIRECTIONAL}]")
 _NOTHING_TO_SEE = re.compile(rf"[{_NEVER_SHOWN}{_BIDIRECTIONAL}\s]+")
 _INVISIBLE_IN_BOTH_DIRECTIONS = re.compile(f"[{_NEVER_SHOWN}]")
 # Not an abbreviation of number
-_ANSWER = re.compile(rf"\b[Nn]o\.(?=\s+\D)|{AFTER_SAYING}[Nn]o\.(?=\s+\d)")
+_ANSWER = re.compile(rf"\b[Nn]o\.(?=\s+\D)|{AFTER_SAYING}no\.(?=\s+\d)")
 # came at 5.He left
 _FIGURE_ENDS = re.compile(
     r"(?<=\S\s)\d+\.(?=(?:But|He|How|I|It|Is|She|That|The|Then|They|This|We|What|Where|You)\b)"

@@ -79,6 +79,10 @@ TEMPLATE_FIELD = (
 _BEFORE_NUMERAL = "|".join(
     rf"(?<=\b{word} )" for word in ("Act", "Chapter", "Episode", "Part", "Volume", "War")
 )
+_BEFORE_VERB = (
+    r" (?!(?:a|an|and|are|as|at|begins?|began|by|ends?|ended|for|from|has|he|in|is|it|of|on|or|she|"
+    r"starts?|the|they|to|was|we|were|will|with|you)\b)[a-z]"
+)
 _IN_CODE = r"\w.:/+^×-"
 _NAMELIKE = re.compile(
     "|".join(
@@ -116,7 +120,8 @@ _NAMELIKE = re.compile(
             r"(?<!\w)(?:[A-Z]{2} (?=0\d\d)|ISBN:? )\d(?:[\d-]*[\dX])?(?!\w)",  # BA 0295
             r"(?:(?<=\b[Ff]light )[A-Z][A-Z\d]|(?<!\w)(?:ICE|IC|EC|RE|RB)) \d{1,4}(?!\w)",
             r"(?<![\w-])(?:X{1,3}(?:IX|IV|V?I{0,3})|IX|IV|VI{1,3}|II{1,2})(?![\w-])",  # Henry VIII
-            rf"(?:{_BEFORE_NUMERAL})[IVX](?![\w'’-])",  # World War I
+            # World War I, but not the Part I like
+            rf"(?:{_BEFORE_NUMERAL})(?:(?<=War )I|I(?!{_BEFORE_VERB})|[VX])(?![\w'’-])",
             PRODUCT,
             # A run with a digit, and later another after a letter, ^ or ::, such as 1Z99 or 10^6,
             # but no measures, such as 5m2 or 2x5kg

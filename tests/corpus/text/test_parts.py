@@ -245,6 +245,8 @@ WITHIN = [
     ("The train leaves at 7pm", "Den Zug fährt um 19 Uhr"),
     ("Hello,where is Tom ?", "Hallo, wo ist Tom?"),
     ("Name : Tom", "Name: Tom"),
+    ("The books -a red-belt- is red", "Den Bücher – ein rot-Gürtel – ist rot"),
+    ("-v is it, -e or see-", "-v ist es, -e oder sieh-"),
     ("Is it 5?Hello,6.", "Ist es 5? Hallo, 6."),
     ("Where is it ...", "Wo ist es ..."),
     ("Stop | Hello | Call Tom", "Halt | Hallo | Ruf Tom"),

@@ -27,7 +27,6 @@ from nmt.corpus.text.sentences import split_sentences
         ("I am here.Where?", ["I am here.", "Where?"]),
         ("Is it 5?No,6.", ["Is it 5?", "No,6."]),
         ("I came at 5.He left.", ["I came at 5.", "He left."]),
-        ("1.The 5.Mai", ["1.", "The 5.", "Mai"]),
         ("I said no. 5 came.", ["I said no.", "5 came."]),
         ("Room no. 5 is big.", ["Room no. 5 is big."]),
         ("So glad :) See you 😀 Ben", ["So glad :)", "See you 😀", "Ben"]),
