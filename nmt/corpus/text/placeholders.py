@@ -206,6 +206,9 @@ _BEFORE_DECADE = re.compile(
     r"(?:['’]|\b(?:the|early|mid|late|my|your|his|her|our|their|size|two|three)[ -]"
     r"(?:\d{2,4}s,? (?:and |or |to )?)*)$"
 )
+_BEFORE_CURRENCY = re.compile(  # Tom 3.50 and Anna 2.50 euros
+    r"(?:,? (?:and )?[A-Z]\w+ \d+\.\d\d){0,9} (?:cents?|dollars?|euros?|pounds?)\b"
+)
 _DOTTED_TIME = re.compile(r"(?:[01]?\d|2[0-3])\.[0-5]\d")
 _BEFORE_TIME = re.compile(r"\b(?i:at|until|till|between(?: \d\d?\.\d\d and)?)\s$")
 _AFTER_TIME = re.compile(
@@ -271,6 +274,19 @@ def numbers_of(text: str, source: str, target: str) -> Iterator[Number]:
         yield Number(start, end, written)
 
 
+def written_price(text: str, source: str, target: str) -> str:
+    """Return a text as the target writes it if it is only a price with a sign; others unchanged.
+
+    >>> written_price("$12.50", "en", "de"), written_price("12.50", "en", "de")
+    ('12,50 $', '12.50')
+    """
+    if re.search(f"[{_SIGNS}]", text):
+        for number in numbers_of(text, source, target):
+            if (number.start, number.end) == (0, len(text)):
+                return number.written
+    return text
+
+
 def _half_hour(figures: str, source: str) -> str:
     """Return the hour with which the target says half past: half past 10 is halb 11 in German."""
     if not re.fullmatch(r"\d\d?", figures) or not 1 <= int(figures) <= 12:
@@ -323,6 +339,8 @@ def _in_24_hours(figures: str, until: str, half: str, since: str = "") -> str:
 
 def _is_no_decimal(before: str, figures: str, after: str) -> bool:
     """Return whether figures are a version, a reference, or, in a range possibly, times."""
+    if _BEFORE_CURRENCY.match(after):
+        return False
     if _VERSION.search(before):
         return True
     times = _UNTIL.split(figures)[::2]
