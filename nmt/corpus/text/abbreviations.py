@@ -29,6 +29,8 @@ _CONTRACTED = {
     **{"y'all": "you all", "'em": "them", "'cause": "because", "'bout": "about", "'til": "until"},
     **{"'twas": "it was", "'tis": "it is", "d'you": "do you", "c'mon": "come on"},
     **{"how'd": "how did"},
+    **{"2nite": "tonight", "2night": "tonight", "2day": "today", "4ever": "forever"},
+    **{"2morrow": "tomorrow", "2moro": "tomorrow"},
 }
 _DOTTED = {
     **{"e.g.": "for example", "i.e.": "that is", "a.s.a.p.": "as soon as possible"},

@@ -13,7 +13,8 @@ KNOWN = frozenset(
         "p m a am i don t you re are please for example that is number about as soon possible usa "
         "hour hours minutes pounds feet january february march june monday tuesday friday etc "
         "hrs vs approx page pages them because it was coming dollars pen pencil or per all "
-        "about against prepaid without under with against going to the open at and now coworker co",
+        "about against prepaid without under with against going to the open at and now coworker co "
+        "tonight today forever",
     )
 )
 
@@ -87,6 +88,7 @@ KNOWN = frozenset(
         ("I DONT", "I DON'T"),
         ("R&B and Plan U", "R&B and Plan U"),
         ("gonna open", "going to open"),
+        ("2nite, 2day 4ever", "tonight, today forever"),
         ("pre-paid co-worker", "prepaid coworker"),
         # What training has, and what it lacks even in the long form, stays.
         ("etc", "etc"),

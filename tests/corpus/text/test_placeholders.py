@@ -89,6 +89,7 @@ def test_what_the_fast_patterns_do_not_find_the_slow_ones_do_not_either() -> Non
         ("Zoë Łódź likes O'Neill's", f"{A} likes {B}'s", ["Zoë Łódź", "O'Neill"]),
         ("likes Jean-Luc D’Arcy To", f"likes {A} To", ["Jean-Luc D’Arcy"]),
         ("Zora. Ida, Likes Öre", f"{A}. {B}, Likes {C}", ["Zora", "Ida", "Öre"]),
+        ("Zora/Ida likes To/Öre", f"{A} likes To/{B}", ["Zora/Ida", "Öre"]),
         ("Likes-To and Öre-like", f"Likes-To {A} {B}-{C}", ["and", "Öre", "like"]),
         ("", "", []),
     ],
