@@ -86,7 +86,10 @@ def spell_out_dates(text: str, is_known: Callable[[str], bool]) -> str:
     has_dots = is_known("p") and is_known("m") and not is_known("pm")
     text = _HALF_OF_DAY.sub(lambda m: f" {m[1].lower()}.m." if has_dots else f" {m[1]}m", text)
     text = _TIME_TO.sub(" to ", _BETWEEN.sub(r"\1 and ", text))
-    text = _DAYS_IN_ROW.sub(lambda row: _DAY_NAME.sub(date, row[0]), _DAYS_FROM_TO.sub(days, text))
+    text = _DAYS_IN_ROW.sub(
+        lambda row: _DAY_NAME.sub(date, row[0]).replace(" & ", " and "),
+        _DAYS_FROM_TO.sub(days, text),
+    )
     text = _DATE.sub(date, text)
     return _MONTH_FIRST.sub(_day_first, _DATE_TO_DATE.sub(_ranges, text))
 

@@ -56,7 +56,7 @@ KNOWN = frozenset(
         ("Mon-Fri, Monday-Friday", "Monday to Friday, Monday to Friday"),
         ("Tue", "Tuesday"),
         ("on Fri, Tue or Mon", "on Friday, Tuesday or Monday"),
-        ("Mon/Tue, Mon. & Fri", "Monday or Tuesday, Monday & Friday"),
+        ("Mon/Tue, Mon. & Fri", "Monday or Tuesday, Monday and Friday"),
         ("it is Tue (every Mon, Tom)", "it is Tuesday (every Monday, Tom)"),
         ("Sat, but he sat", "Sat, but he sat"),
         ("Jan, 25, is. Jan 2 years now, Jan 2 is", "Jan, 25, is. Jan 2 years now, January 2 is"),
