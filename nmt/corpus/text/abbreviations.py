@@ -29,6 +29,8 @@ _CONTRACTED = {
     **{"y'all": "you all", "'em": "them", "'cause": "because", "'bout": "about", "'til": "until"},
     **{"'twas": "it was", "'tis": "it is", "d'you": "do you", "c'mon": "come on"},
     **{"how'd": "how did"},
+    **{"2nite": "tonight", "2night": "tonight", "2day": "today", "4ever": "forever"},
+    **{"2morrow": "tomorrow", "2moro": "tomorrow"},
 }
 _DOTTED = {
     **{"e.g.": "for example", "i.e.": "that is", "a.s.a.p.": "as soon as possible"},
@@ -58,9 +60,12 @@ _WORD = re.compile(
 )
 _CONTRACTION = re.compile(rf"(?<![\w'])(?i:{'|'.join(_CONTRACTED)})(?![\w'])")
 _WITHOUT_G = re.compile(r"\b([^\W\d_]{2,}in)'(?=[\s.,;:!?]|$)")  # comin'
+AFTER_SAYING = (
+    r"(?:(?<=[Ss]aid )|(?<=says )|(?<=say )|(?<=answered )|(?<=replied ))"  # is "no" the answer
+)
 _ABBREVIATION = re.compile(
     r"(?<![\w.])(?i:e\.\s?g\.|i\.\s?e\.|a\.s\.a\.p\.|u\.s\.(?:a\.)?|u\.k\.)"
-    r"|\b(?i:n[or]|pp?)\.(?=\s?\d)|(?<!\S)(?:w/o?(?=\s)|y/o(?!\S)|@(?=\s))"
+    rf"|(?!{AFTER_SAYING}no)\b(?i:n[or]|pp?)\.(?=\s?\d)|(?<!\S)(?:w/o?(?=\s)|y/o(?!\S)|@(?=\s))"
 )
 _MEASURE = re.compile(
     rf"(?:((?<![\d.,:/])1)|\d)\s?({'|'.join(_UNITS)})\b(?!['’-])(?:\.(?=\s[a-z\d]))?"

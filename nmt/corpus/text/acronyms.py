@@ -24,6 +24,33 @@ _PERHAPS_VERB = re.compile(" (?:[a-z]+s|left|lost|made|said|sent|went|won)\\b")
 _ARTICLE = re.compile(r"\b([Aa])(?= American\b)")
 _SHOUTED = re.compile(r"\b(?:[A-Z]{4,}|ALL|AND|ARE|HER|HIM|ME|MY|NO|NOT|NOW|THE|TO|YOU)\b")
 
+# WHO did it; I know WHO won; You and WHO else
+_ASKS = re.compile(
+    r" (?:are|can|could|did|do|does|else|had|has|have|is|should|was|were|will|would)\b"
+)
+_BEFORE_QUESTION = re.compile(
+    r"\b(?i:ask|guess|idea|knew|know|knows|me|remember|say|see|sure|tell|wonder)\s$"
+)
+_BEFORE_OBJECT = re.compile(  # Give US the money; Do IT now
+    r"(?:\b(?i:ask|asked|believe|bring|brought|call|called|did|do|follow|gave|get|give|gives|got|hate|"
+    r"have|hear|heard|help|helped|is|join|knew|know|let|like|liked|love|loved|made|make|need|please|"
+    r"save|saw|say|see|send|sent|show|showed|take|tell|told|took|trust|want|wanted|was|watch)|['’]s)\s$"
+)
+_AFTER_OBJECT = re.compile(
+    r" (?:a|again|all|alone|always|an|another|any\w*|back|her|here|his|how|just|more|my|now|one|"
+    r"our|out|please|some\w*|their|there|these|this|those|today|too|two|what|why|your)\b"
+)
+
+
+def _is_emphasis(text: str, match: re.Match[str]) -> bool:
+    """Return whether a word is who, us, or it in capitals: Give US the money!"""
+    before, end = text[max(0, match.start() - 12) : match.start()], match.end()
+    if match[0] == "WHO" and not before.lower().endswith("the "):
+        return bool(_ASKS.match(text, end) or _BEFORE_QUESTION.search(before))
+    if match[0] not in ("US", "IT") or not _BEFORE_OBJECT.search(before):
+        return False
+    return not _is_before_noun(text, match) or bool(_AFTER_OBJECT.match(text, end))
+
 
 def with_acronyms(text: str, is_known: Callable[[str], bool], hide: Callable[[str], str]) -> str:
     """Return an English text in which US, IT and others are read as names.
@@ -33,6 +60,9 @@ def with_acronyms(text: str, is_known: Callable[[str], bool], hide: Callable[[st
 
     is_known: whether training has a word, in lower case; hide: returns a placeholder for a word
     """
+    if _ACRONYM.fullmatch(text):  # a cell or a line
+        name = _FULL_NAMES.get(text, ("",))[0]
+        return name if name.isupper() and is_known(name.lower()) else hide(text)
     if text.isupper() or not _ACRONYM.search(text):
         return text
     if any(
@@ -41,6 +71,8 @@ def with_acronyms(text: str, is_known: Callable[[str], bool], hide: Callable[[st
         return text
 
     def replacement(match: re.Match[str]) -> str:
+        if _is_emphasis(text, match):
+            return match[0]
         names = _FULL_NAMES.get(match[0])
         name = names[_is_before_noun(text, match)] if names else ""
         words = name.lower().split()

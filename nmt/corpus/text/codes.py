@@ -3,6 +3,8 @@
 Needs only the standard library, because `nmt export` copies this file beside translate.py.
 """
 
+from nmt.corpus.text.punctuation import DASHED
+
 _TERM = r"(?:\d+(?:[.,]\d+)*(?:%|[a-z]{1,2})?|[A-Za-z]\d?|[A-Za-z]{2}(?=[²³]))[²³]?(?![\w²³'’])"
 _SUM = rf"{_TERM}(?:(?:\s?[-+*/×÷·^−]\s?| x ){_TERM}){{0,9}}"
 _FORMULA = (  # E = mc², x > 3, 2 + 2 = 4
@@ -21,13 +23,14 @@ _PROGRAM_TEXT = (
     r"(?<![\w.])(?:[a-z]{1,3}|[A-Za-z_][\w.]{0,60}(?=\([^()\n]{0,200}[\"',=]))"
     rf"\((?!s\)){_ARGUMENT}(?:, ?{_ARGUMENT}){{0,9}}\)",
     rf"(?<![\w-])(?:{_COMMANDS})(?: [a-z]{{2,20}})?(?: --?[A-Za-z][\w=-]{{0,40}})+"  # ls -la
-    r"(?: \"[^\"\n]{0,80}\")?|(?<!\S)-[A-Za-z](?![\w'’-])|(?<!\w)cd \.\.(?![\w.])",
+    rf"(?: \"[^\"\n]{{0,80}}\")?|(?<!\S)(?!{DASHED})-[A-Za-z](?![\w'’-])|(?<!\w)cd \.\.(?![\w.])",
     # The name of a hidden file, or an ending: .env, .pdf
     r"(?<!\S)\.(?:bash\w{2,10}|docx?|editorconfig|env|git\w{2,12}|htaccess|jpe?g|json|pdf|png|"
     r"profile|txt|\w{2,10}(?:ignore|rc)|xlsx?|zip)(?!\w)",
     r"(?<!\w)[Mm]a['’]am(?!\w)",
     r"(?<![\w'’])[A-Za-z]{2,20}(?: ['’]n['’] |['’]n['’])[A-Za-z]{2,20}(?!\w)",  # Rock 'n' Roll
 )
+_SUBSECTION = r"(?<![\w.+])\d{1,4}[a-z]?(?:\((?:[a-z]|\d{1,2}|[ivx]{2,4})\)){1,4}(?!\w)"  # 5(1)(a)
 WAYS = "Street|Road|Avenue|Lane|Drive|Square|Boulevard"
 _WAY = rf"(?:{WAYS}|(?:Ave|Blvd|Ct|Dr|Ln|Pl|Rd|Sq|St)(?:\.(?=,| [a-z]))?)"
 _OF_WAY = r"(?:(?:[A-Z][\w'’-]+|\d{1,3}(?:st|nd|rd|th)) ){1,2}"  # Baker, 5th
@@ -36,4 +39,4 @@ _STREET = (  # 221B Baker Street, 350 Fifth Ave, New York, NY 10118
     rf"|(?<!\w)\d{{1,5}}[A-Za-z]? {_OF_WAY}"
     rf"{_WAY}(?!\w)(?:, [A-Z][a-z]+(?: [A-Z][a-z]+)?, [A-Z]{{2}}(?: \d{{5}})?(?!\w))?"
 )
-CODES = (_FORMULA, *_PROGRAM_TEXT, _STREET)
+CODES = (_FORMULA, *_PROGRAM_TEXT, _SUBSECTION, _STREET)

@@ -28,14 +28,29 @@ _HALF_OF_DAY = re.compile(r"(?<=\d)\s?([ap])(\.?)\s?m\b(?!(?<=\sam)\s+I\b)\.?", 
 _TO = r"\s?[–-]\s?"
 _TIME_TO = re.compile(rf"(?<=m\.){_TO}(?=\d)")
 _BETWEEN = re.compile(rf"(\b[Bb]etween [$€£]?\d[\d.,:]*(?: [ap]\.m\.)?){_TO}(?=[$€£]?\d)")
+_BEFORE_DAY = "|".join(
+    rf"(?<=\b{word} )"
+    for word in (
+        *("by", "except", "from", "is", "last", "next", "not", "on", "On", "since", "this"),
+        *("till", "until", "Until", "was", "every", "Every"),
+    )
+)
 _DATE = re.compile(
-    rf"\b({_any_of(_CALENDAR)})(?:\.(?=,?\s(?:\d|[a-z]))|(?=,?\s\d{{1,2}}\b))"
+    rf"\b({_any_of(_CALENDAR)})\.(?=,?\s(?:\d|[a-z]))|\b({_any_of(_DAY)})(?=,?\s\d{{1,2}}\b)"
+    # Jan saw it 3 times; I met Jan 2 years ago
+    rf"|\b(?!Jan\s\d+ (?!(?:has|is|was)\b)[a-z]+s\b)({_any_of(_MONTH)})(?=\s\d{{1,2}}\b)"
     rf"|(?<=\d\s)({_any_of(_MONTH)})\b(?:\.(?=\s\S))?"
     rf"|(?<!\b[Tt]he )\b({_any_of(_DAY)})(?:\.(?=[,;)]|\s?[–/-])|(?=\.$))"  # Mon to Fri.
-    r"|\A(Mon|Tue|Wed|Thu|Fri)\Z"
+    rf"|\A({_any_of(_DAY)})\Z"
+    rf"|(?:{_BEFORE_DAY})({_any_of(_DAY)})\b(?![.’'-]| [A-Z])"
 )
 _WHOLE_DAYS = {name: name for name in DAYS} | _DAY
 _DAYS_FROM_TO = re.compile(rf"\b({_any_of(_WHOLE_DAYS)})\.?{_TO}({_any_of(_WHOLE_DAYS)})\b\.?(?!-)")
+_DAYS_IN_ROW = re.compile(  # Fri, Sat or Sun; Tue/Thu
+    rf"\b(?:{_any_of(_WHOLE_DAYS)})\b"
+    rf"(?:(?:\.?,? (?:and|or|&) |\.?, |\.? ?/ ?)(?:{_any_of(_WHOLE_DAYS)})\b(?!['’]))+"
+)
+_DAY_NAME = re.compile(rf"\b({_any_of(_DAY)})\b(?:\.(?!$))?")
 _MONTH_NAME = rf"({'|'.join(MONTHS)}|May)"
 _LETTERS = "dhnrst"
 _ORDINAL = r"\d{1,2}(?:st|nd|rd|th)?"
@@ -45,6 +60,12 @@ _DATE_TO_DATE = re.compile(
 _MONTH_FIRST = re.compile(  # March 3, 2025; June 3-7
     rf"\b{_MONTH_NAME} ({_ORDINAL})(?:{_TO}({_ORDINAL}))?\b(?:,? ((?:1[5-9]|20)\d\d)\b)?"
     r"(?![:–-]?\d)"
+)
+# Rather than before a noun: In May 10-12 people came
+_AFTER_DATES = re.compile(
+    r"\s?(?:[^\w\s]|$)| (?:[A-Z]|(?:a|after|and|are|as|at|because|before|but|by|during|each|every|"
+    r"for|from|he|her|his|if|in|is|it|my|of|on|or|our|she|so|the|their|there|they|this|to|until|was|"
+    r"we|were|when|while|will|with|you|your)\b)"
 )
 
 
@@ -65,7 +86,11 @@ def spell_out_dates(text: str, is_known: Callable[[str], bool]) -> str:
     has_dots = is_known("p") and is_known("m") and not is_known("pm")
     text = _HALF_OF_DAY.sub(lambda m: f" {m[1].lower()}.m." if has_dots else f" {m[1]}m", text)
     text = _TIME_TO.sub(" to ", _BETWEEN.sub(r"\1 and ", text))
-    text = _DATE.sub(date, _DAYS_FROM_TO.sub(days, text))
+    text = _DAYS_IN_ROW.sub(
+        lambda row: _DAY_NAME.sub(date, row[0]).replace(" & ", " and "),
+        _DAYS_FROM_TO.sub(days, text),
+    )
+    text = _DATE.sub(date, text)
     return _MONTH_FIRST.sub(_day_first, _DATE_TO_DATE.sub(_ranges, text))
 
 
@@ -81,7 +106,8 @@ def _ranges(match: re.Match[str]) -> str:
 def _day_first(match: re.Match[str]) -> str:
     """Return an American date with the day first, if it has a year or is a range."""
     month, day, until, year = match.groups()
-    if not until and not year:
+    is_range = until and (year or _AFTER_DATES.match(match.string, match.end()))
+    if not is_range and (until or not year):
         return match[0]
     days = f"{day.rstrip(_LETTERS)}-{until.rstrip(_LETTERS)}" if until else day
     time_follows = re.match(r" \d\d?:\d\d", match.string[match.end() :])

@@ -18,7 +18,8 @@ WORD = re.compile(r"[^\W\d_]+")
 # capitals; what begins with another lower-case letter, such as ö, is sorted out later.
 _CAPITALIZED = r"[^\W\d_a-z][^\W\d_]*(?![^\W\d_])(?!(?<=[nN])['’][tT]\b)"
 _JOINED = (
-    rf"{_CAPITALIZED}(?:(?:['’](?!(?i:s|t|re|ve|ll|d|m)\b)|-(?:[a-z]{{1,4}}-)?| & ){_CAPITALIZED})*"
+    rf"{_CAPITALIZED}(?:(?:['’](?!(?i:s|t|re|ve|ll|d|m)\b)|-(?:[a-z]{{1,4}}-)?| & |/)"
+    rf"{_CAPITALIZED})*"
 )
 _INITIAL = r"[^\W\d_a-zI]\.(?= [^\W\d_a-z])"
 _PARTICLES = (
@@ -130,7 +131,11 @@ class NameRules:
         return all(
             part in unknown
             or (len(part) > _LONGEST_PARTICLE and part.lower() in self.target_words)
-            or (len(part) <= _LONGEST_PARTICLE and f"{part}-" not in joined and bool(unknown))
+            or (
+                len(part) <= _LONGEST_PARTICLE
+                and not re.search(f"{part}-|/", joined)
+                and bool(unknown)
+            )
             for part in parts
         )
 

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
-from nmt.corpus.text.abbreviations import cover_abbreviations
+from nmt.corpus.text.abbreviations import AFTER_SAYING, cover_abbreviations
 from nmt.corpus.text.names import WORD
 from nmt.corpus.text.placeholders import EMOTICON, cover_codes
 from nmt.corpus.text.surroundings import LIST_SIGN
@@ -25,10 +25,15 @@ INVISIBLE = re.compile(f"[{_NEVER_SHOWN}{_BIDIRECTIONAL}]")
 """Control and invisible formatting characters, which carry no meaning: cleaning removes them."""
 _NOTHING_TO_SEE = re.compile(rf"[{_NEVER_SHOWN}{_BIDIRECTIONAL}\s]+")
 _INVISIBLE_IN_BOTH_DIRECTIONS = re.compile(f"[{_NEVER_SHOWN}]")
-_ANSWER = re.compile(r"\b[Nn]o\.(?=\s+\D)")  # not an abbreviation of number
+# Not an abbreviation of number
+_ANSWER = re.compile(rf"\b[Nn]o\.(?=\s+\D)|{AFTER_SAYING}no\.(?=\s+\d)")
+# came at 5.He left
+_FIGURE_ENDS = re.compile(
+    r"(?<=\S\s)\d+\.(?=(?:But|He|How|I|It|Is|She|That|The|Then|They|This|We|What|Where|You)\b)"
+)
 _EMPHASIS_ENDS = re.compile(r"(?<=[.!?])(?:\*{1,3}|_{1,3}|~~)(?=\s)")  # *Stop!* Now
 _FACE_ENDS = re.compile(rf"(?!<)(?:{EMOTICON}|[\U0001f600-\U0001f64f]+)(?=\s[A-ZÄÖÜ])")
-_NO_SPACE = re.compile(r"[^\W\d_][.!?][\"'”“’)]*\Z")
+_NO_SPACE = re.compile(r"(?:[^\W\d_]|\s\d{1,4}|[)\"”“])[.!?][\"'”“’)]*\Z")
 _CELL = re.compile(r"(?<=\t)(?=[^\t])")
 _RIGHT_TO_LEFT = {"ar", "dv", "fa", "he", "ku", "ps", "sd", "ug", "ur", "yi", "arc", "ckb", "syr"}
 
@@ -124,6 +129,7 @@ def sentence_lengths(line: str, segment: Callable[[str], Sequence[str]]) -> list
     plain = cover_abbreviations(_SURROGATE.sub("\ufffd", _SPACE.sub(" ", line)))
     plain = cover_codes(_FACE_ENDS.sub(lambda face: "!" * len(face[0]), plain))
     plain = _ANSWER.sub("xx.", plain)
+    plain = _FIGURE_ENDS.sub(lambda figures: "!" * len(figures[0]), plain)
     plain = _EMPHASIS_ENDS.sub(lambda mark: "”" * len(mark[0]), plain)
     if sign := LIST_SIGN.match(line):
         plain = sign[0].replace(".", "x") + plain[sign.end() :]

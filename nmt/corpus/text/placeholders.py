@@ -79,6 +79,10 @@ TEMPLATE_FIELD = (
 _BEFORE_NUMERAL = "|".join(
     rf"(?<=\b{word} )" for word in ("Act", "Chapter", "Episode", "Part", "Volume", "War")
 )
+_BEFORE_VERB = (
+    r" (?!(?:a|an|and|are|as|at|begins?|began|by|ends?|ended|for|from|has|he|in|is|it|of|on|or|she|"
+    r"starts?|the|they|to|was|we|were|will|with|you)\b)[a-z]"
+)
 _IN_CODE = r"\w.:/+^×-"
 _NAMELIKE = re.compile(
     "|".join(
@@ -116,7 +120,8 @@ _NAMELIKE = re.compile(
             r"(?<!\w)(?:[A-Z]{2} (?=0\d\d)|ISBN:? )\d(?:[\d-]*[\dX])?(?!\w)",  # BA 0295
             r"(?:(?<=\b[Ff]light )[A-Z][A-Z\d]|(?<!\w)(?:ICE|IC|EC|RE|RB)) \d{1,4}(?!\w)",
             r"(?<![\w-])(?:X{1,3}(?:IX|IV|V?I{0,3})|IX|IV|VI{1,3}|II{1,2})(?![\w-])",  # Henry VIII
-            rf"(?:{_BEFORE_NUMERAL})[IVX](?![\w'’-])",  # World War I
+            # World War I, but not the Part I like
+            rf"(?:{_BEFORE_NUMERAL})(?:(?<=War )I|I(?!{_BEFORE_VERB})|[VX])(?![\w'’-])",
             PRODUCT,
             # A run with a digit, and later another after a letter, ^ or ::, such as 1Z99 or 10^6,
             # but no measures, such as 5m2 or 2x5kg
@@ -137,6 +142,7 @@ _NAMELIKE = re.compile(
         )
     )
 )
+_BRACKETED_OR_LETTER = re.compile(r"\([^()\n]*\)|(?<![^\s/])[a-h]\)(?![^\s/.,;:!?])")  # if a), b)
 # Every match of _NAMELIKE contains a match of this one, which is faster to search for.
 _UNLIKE_WORDS = re.compile(
     r"[^A-Za-zÀ-ſ ,?!'\".:;-]|[.:;][^ \"]|-[A-Z-]|(?<!\S)-[a-z]|'n'|a'a"
@@ -180,6 +186,10 @@ _RATE = re.compile(rf"\s?/\s?({'|'.join(sorted(_PER, key=len, reverse=True))})(?
 _NO_CENTS = re.compile(r"[.,][-–—](?!\w)")  # CHF 120.-
 _HALF_OF_DAY = re.compile(r"(?:\s?(?:-|–|to|and|or)\s?(\d{1,2}(?:[:.]\d\d)?))?\s?([aApP])\.?[mM]\b")
 _TIME = re.compile(r"(\d{1,2})(?:[:.](\d\d))?")
+_SINCE = re.compile(  # the beginning of a range: 9 to 12 a.m.
+    r"(?<![\d.,:])(\d{1,2}(?:[:.]\d\d)?)\s(?:[-–]|to|until|till|and(?<=between \d and)|"
+    r"and(?<=between \d\d and))\s$"
+)
 _HALF_PAST = {"en": re.compile(r"\b(?i:half past|at half) $"), "de": re.compile(r"\b[Hh]alb $")}
 _DATE = re.compile(r"(\d\d?)/(\d\d?)/(\d{4}|\d\d)")
 _BEFORE_MONTH = re.compile(rf"(?:st|nd|rd|th)? (?:of )?(?:{'|'.join(MONTHS)}|May)\b")
@@ -195,6 +205,9 @@ _VERSION = re.compile(
 _BEFORE_DECADE = re.compile(
     r"(?:['’]|\b(?:the|early|mid|late|my|your|his|her|our|their|size|two|three)[ -]"
     r"(?:\d{2,4}s,? (?:and |or |to )?)*)$"
+)
+_BEFORE_CURRENCY = re.compile(  # Tom 3.50 and Anna 2.50 euros
+    r"(?:,? (?:and )?[A-Z]\w+ \d+\.\d\d){0,9} (?:cents?|dollars?|euros?|pounds?)\b"
 )
 _DOTTED_TIME = re.compile(r"(?:[01]?\d|2[0-3])\.[0-5]\d")
 _BEFORE_TIME = re.compile(r"\b(?i:at|until|till|between(?: \d\d?\.\d\d and)?)\s$")
@@ -247,7 +260,8 @@ def numbers_of(text: str, source: str, target: str) -> Iterator[Number]:
         elif is_bare and source == "en" and (special := _date_or_zoned_time(figures, after)):
             figures = special
         elif is_bare and source == "en" and (half := _HALF_OF_DAY.match(after)):
-            figures = _in_24_hours(figures, half[1] or "", half[2])
+            since = _SINCE.search(before[-20:])
+            figures = _in_24_hours(figures, half[1] or "", half[2], since[1] if since else "")
         elif unit or match["currency"] or not _is_no_decimal(before[-60:], figures, after):
             figures = _with_separators(figures, source, target)
         more = match["more"] or ""
@@ -258,6 +272,19 @@ def numbers_of(text: str, source: str, target: str) -> Iterator[Number]:
         if target == "de" and (unit or currency) and (rate := _RATE.match(text, end)):
             end, written = rate.end(), f"{written}/{_PER[rate[1]]}"
         yield Number(start, end, written)
+
+
+def written_price(text: str, source: str, target: str) -> str:
+    """Return a text as the target writes it if it is only a price with a sign; others unchanged.
+
+    >>> written_price("$12.50", "en", "de"), written_price("12.50", "en", "de")
+    ('12,50 $', '12.50')
+    """
+    if re.search(f"[{_SIGNS}]", text):
+        for number in numbers_of(text, source, target):
+            if (number.start, number.end) == (0, len(text)):
+                return number.written
+    return text
 
 
 def _half_hour(figures: str, source: str) -> str:
@@ -290,14 +317,20 @@ def _is_no_second(before: str, figures: str) -> bool:
     return is_year or bool(_BEFORE_DECADE.search(before)) or before[-1:] not in ("", " ", "(")
 
 
-def _in_24_hours(figures: str, until: str, half: str) -> str:
-    """Return a time, or one and another after a dash; until: a later time of the same half."""
+def _in_24_hours(figures: str, until: str, half: str, since: str = "") -> str:
+    """Return a time, or one and another after a dash.
+
+    until, since: a later and an earlier time of the same half
+    """
     if len(times := _UNTIL.split(figures)) == 3:
-        return _in_24_hours(times[0], times[2], half) + times[1] + _in_24_hours(times[2], "", half)
+        begin = _in_24_hours(times[0], times[2], half)
+        return begin + times[1] + _in_24_hours(times[2], "", half, times[0])
     time = _TIME.fullmatch(figures)
     if not time or not 1 <= int(time[1]) <= 12:
         return figures
-    hour = int(time[1]) % 12 + (12 if half in "pP" else 0)
+    start = _TIME.fullmatch(since)
+    is_noon = time[1] == "12" and start and 1 <= int(start[1]) < 12  # 10-12 a.m.
+    hour = int(time[1]) % 12 + (12 if half in "pP" or is_noon else 0)
     end = _TIME.fullmatch(_in_24_hours(until, "", half)) if until else None
     if end and int(end[1]) < hour:  # 9 to 5 p.m.
         hour = int(time[1])
@@ -306,6 +339,8 @@ def _in_24_hours(figures: str, until: str, half: str) -> str:
 
 def _is_no_decimal(before: str, figures: str, after: str) -> bool:
     """Return whether figures are a version, a reference, or, in a range possibly, times."""
+    if _BEFORE_CURRENCY.match(after):
+        return False
     if _VERSION.search(before):
         return True
     times = _UNTIL.split(figures)[::2]
@@ -494,8 +529,13 @@ class PlaceholderRules:
 def replace_codes(text: str, among: Sequence[str] = PLACEHOLDERS) -> PlaceholderText:
     """Replace addresses, template fields, codes and emoji with one placeholder each."""
     replaced = PlaceholderText(text)
-    replaced.text = _replace_namelike(
-        lambda match: replaced.placeholder(match[0], match[0], among), text
+
+    def hide(match: re.Match[str]) -> str:
+        return replaced.placeholder(match[0], match[0], among)
+
+    replaced.text = _replace_namelike(hide, text)
+    replaced.text = _BRACKETED_OR_LETTER.sub(
+        lambda match: match[0] if match[0].startswith("(") else hide(match), replaced.text
     )
     return replaced
 

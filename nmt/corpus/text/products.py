@@ -49,6 +49,8 @@ def hide_versions(
         word, has_dots = match[1], match[2]
         if has_dots and (word in _REFERENCES or (word.isupper() and len(word) == 3)):
             return match[0]  # EUR 3.50
+        if has_dots and re.fullmatch(r" \d{1,2}\.\d\d", has_dots):
+            return match[0]  # Tom 3.50, Berlin 10.15
         within = re.search(r"[a-z,] $", text[max(0, match.start() - 2) : match.start()])
         is_name = not is_known(word.lower()) or (has_dots and language == "en" and within)
         return hide(match[0]) if is_name else match[0]

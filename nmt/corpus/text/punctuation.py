@@ -44,7 +44,10 @@ _SINGLE_QUOTED = re.compile(
 _QUOTE = re.compile(r'(?<!\d)"|"(?=\w)')  # not inches
 _ALTERNATED = str.maketrans("„“‚‘", "‚‘„“")
 _CLOSES_QUOTATION = rf'(?<![\d{NUMBERS}])"'  # not inches
-_COMMA_WITHOUT_SPACE = re.compile(r"(?<=[^\W\d_]) ?,(?=[^\W\d_])")
+DASHED = (  # The man -a doctor- left
+    r"(?<=\w )-(?=[a-z])(?:[^-\n]|(?<=\w)-(?=\w)){1,80}(?<=\w)-(?= (?!and\b|or\b)|[.,;:!?]|$)"
+)
+_COMMA_WITHOUT_SPACE = re.compile(r"(?<=[^\W\d_]) ?,(?=[^\W\d_])|(?<=[^\W\d_]{2}) ?,(?=\d)")
 _SPACE_BEFORE_MARK = re.compile(r"(?<=\w) (?=[?!,;:.](?: |$))")
 _SPACED_HYPHEN = re.compile(rf"(?<=\S) - (?=[^\W\d_])|(?<=[^\W\d_]) - (?=[{NUMBERS}])")
 
@@ -86,11 +89,12 @@ def double_outside(text: str) -> str:
 
 
 def with_usual_spaces(text: str) -> str:
-    """Return English or German text with spaces after commas, and none before marks.
+    """Return English or German text with spaces after commas, around dashes, not before marks.
 
     >>> with_usual_spaces("Hello,where are you ?")
     'Hello, where are you?'
     """
+    text = re.sub(DASHED, lambda match: f"- {match[0][1:-1]} -", text)
     return _SPACE_BEFORE_MARK.sub("", _COMMA_WITHOUT_SPACE.sub(", ", text))
 
 

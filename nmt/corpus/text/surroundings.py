@@ -153,7 +153,8 @@ def _around(text: str) -> tuple[int, int]:
         last = body[-1]
         if last in _BRACKETS.values():
             opening = next(o for o, c in _BRACKETS.items() if c == last)
-            if body.count(opening) < body.count(last):
+            is_sign = re.search(r"\s[a-h]\)$", body)  # option b)
+            if body.count(opening) < body.count(last) and not is_sign:
                 return 0, 1 + tail
         if last in DOUBLE and sum(body.count(each) for each in DOUBLE) == 1:
             return 0, 0 if last in '"″' and body[-2:-1].isdigit() else 1 + tail

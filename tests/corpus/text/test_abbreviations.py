@@ -13,7 +13,8 @@ KNOWN = frozenset(
         "p m a am i don t you re are please for example that is number about as soon possible usa "
         "hour hours minutes pounds feet january february march june monday tuesday friday etc "
         "hrs vs approx page pages them because it was coming dollars pen pencil or per all "
-        "about against prepaid without under with against going to the open at and now coworker co",
+        "about against prepaid without under with against going to the open at and now coworker co "
+        "tonight today forever",
     )
 )
 
@@ -43,6 +44,7 @@ KNOWN = frozenset(
         ("now, i.e. open", "now, that is open"),
         ("No. 5, no.5", "Number 5, number 5"),
         ("No. I don't", "No. I don't"),
+        ("I said no. 5 came, he says No. 5", "I said no. 5 came, he says Number 5"),
         ("the U.S. is", "the USA is"),
         ("in the U.S.", "in the USA."),
         ("approx. 5 etc. now", "about 5 etc. now"),
@@ -53,6 +55,13 @@ KNOWN = frozenset(
         ("Mon., the 5th", "Monday, the 5th"),
         ("Mon-Fri, Monday-Friday", "Monday to Friday, Monday to Friday"),
         ("Tue", "Tuesday"),
+        ("on Fri, Tue or Mon", "on Friday, Tuesday or Monday"),
+        ("Mon/Tue, Mon. & Fri", "Monday or Tuesday, Monday and Friday"),
+        ("it is Tue (every Mon, Tom)", "it is Tuesday (every Monday, Tom)"),
+        ("Sat, but he sat", "Sat, but he sat"),
+        ("Jan, 25, is. Jan 2 years now, Jan 2 is", "Jan, 25, is. Jan 2 years now, January 2 is"),
+        ("In May 10-12 people", "In May 10-12 people"),
+        ("on June 3-7 we", "on 3-7 June we"),
         ("on March 3, 2025, it", "on 3 March 2025, it"),
         ("March 3rd, 2025 10:15 AM", "3rd March 2025, 10:15 a.m."),
         ("on March 3, I", "on March 3, I"),
@@ -79,6 +88,7 @@ KNOWN = frozenset(
         ("I DONT", "I DON'T"),
         ("R&B and Plan U", "R&B and Plan U"),
         ("gonna open", "going to open"),
+        ("2nite, 2day 4ever", "tonight, today forever"),
         ("pre-paid co-worker", "prepaid coworker"),
         # What training has, and what it lacks even in the long form, stays.
         ("etc", "etc"),
@@ -122,6 +132,10 @@ def test_attached_units_are_carried_like_others(attached: str, spaced: str) -> N
         ("11-1pm", "11-13 p.m."),
         ("4:30-6pm", "16:30-18 p.m."),
         ("10 and 12 pm", "10 and 12 p.m."),
+        ("10-12am, 9 to 12 a.m.", "10-12 a.m., 9 to 12 a.m."),
+        ("between 9 and 12 a.m.", "between 9 and 12 a.m."),
+        ("12-1am, 9 p.m. to 12 a.m.", "0-1 a.m., 21 p.m. to 0 a.m."),
+        ("9 or 12 a.m.", "9 or 0 a.m."),
     ],
 )
 def test_a_range_of_times_ends_after_its_beginning(typed: str, written: str) -> None:

@@ -66,7 +66,7 @@ def translate(line: str) -> str:
 
 def write(ready: Splitter, parts: list[Part], sentence: str) -> str:
     if not parts:
-        return ready.tidy(sentence)
+        return ready.without_text(sentence)
     quoted = {each.source for part in parts for each in part.quotations.values()} - {""}
     translations = {source: translate(source) for source in quoted}
     ready_parts = (ready.with_quotations(part, translations) for part in parts)
@@ -138,7 +138,7 @@ AROUND = [  # before, after, and their German form if it differs
 ]  # fmt: skip
 UNTRANSLATED = [
     "USD", "km/h",
-    "5", "3.14", "12", "1,000", "50%", "€ 12.50", "$5", "10:45", "2024-05-03", "3/5/2024",
+    "5", "3.14", "12", "1,000", "50%", "10:45", "2024-05-03", "3/5/2024",
     "+49 30 123456", "---", "***", "...", "?", "!?", "😀", "😀 👍", "→", "A4", "XJ-900",
     "https://example.org", "www.example.org/a?b=c#d", "notes.txt", "john.doe@example.com",
     "{name}", "{{ user }}", "{% if a %}", "%s", "%1$s", "${HOME}", "#hashtag", "@tom", "/usr/bin",
@@ -165,9 +165,13 @@ ONCE = [  # kept as they are, wherever they stand
     "ls -la", "tar -xzf", 'git commit -m "hello"', "-v", 'print("Hello")', "foo(x, y)", "f(x)",
     # Streets
     "10 Downing St", "350 Fifth Ave, New York, NY 10118", "5 5th Ave", "12 Rose Rd", "7b Oak Ln",
-    "Rock 'n' roll", "ma'am", "<333", "<3<3",
+    "5(1)(a)", "12(b)", "Rock 'n' roll", "ma'am", "<333", "<3<3",
 ]  # fmt: skip
 NUMBERS_IN_GERMAN = [
+    ("$12.50", "12,50 $"),
+    ("€1,234.56", "1.234,56 €"),
+    ("Henry likes Berlin 10.15 and Tom 18.30.", "Henry mag Berlin 10.15 und Tom 18.30."),
+    ("Tom 3.50 and Henry 2.50 dollars.", "Tom 3,50 und Henry 2,50 dollars."),
     ("it costs €12.50", "Es kostet 12,50 €"),
     ("it costs € 12.50", "Es kostet 12,50 €"),
     ("it costs 12.50 €", "Es kostet 12,50 €"),
@@ -245,6 +249,9 @@ WITHIN = [
     ("The train leaves at 7pm", "Den Zug fährt um 19 Uhr"),
     ("Hello,where is Tom ?", "Hallo, wo ist Tom?"),
     ("Name : Tom", "Name: Tom"),
+    ("The books -a red-belt- is red", "Den Bücher – ein rot-Gürtel – ist rot"),
+    ("-v is it, -e or see-", "-v ist es, -e oder sieh-"),
+    ("Is it 5?Hello,6.", "Ist es 5? Hallo, 6."),
     ("Where is it ...", "Wo ist es ..."),
     ("Stop | Hello | Call Tom", "Halt | Hallo | Ruf Tom"),
     ("Stop > Books > 5", "Halt > Bücher > 5"),
@@ -286,6 +293,8 @@ WITHIN = [
     ("I don't know ... I see Tom ...", "Ich nicht weiß ... ich sieh Tom ..."),
     ("Where ... the belt is", "Wo ... den Gürtel ist"),
     ("STOP: Henry likes it", "HALT: Henry mag es"),
+    ("Henry likes a), Tom likes b).", "Henry mag a), Tom mag b)."),
+    ("(Henry likes a)", "(Henry mag ein)"),
     # Sentences
     ("I see Tom.It is red.", "Ich sieh Tom. Es ist rot."),
     ("I see Tom :) Henry has books", "Ich sieh Tom :) Henry hat Bücher"),
