@@ -214,7 +214,17 @@ def test_names_of_many_forms_are_hidden_as_a_whole(text: str, shown: str, words:
         ("a US law", "an American law"),
         ("the US president", "the American president"),
         ("the US works", "the USA works"),
-        ("US works", "American works"),
+        ("US works", "USA works"),
+        ("The US government is big.", "The American government is big."),
+        ("the US population", "the American population"),
+        ("a US works", "an American works"),
+        ("many UK works", "many British works"),
+        *(
+            (f"in the US {word} he works", f"in the USA {word} he works")
+            for word in "now last today during after too before without".split()
+        ),
+        ("works for US now", "works for USA now"),
+        ("asked US for law", "asked USA for law"),
         ("We asked the US and the UK.", "We asked the USA and the United Kingdom."),
         ("works for the UN", f"works for the {A}"),  # nations is unknown
         ("She works in IT.", f"She works in {A}."),
@@ -227,7 +237,8 @@ def test_names_of_many_forms_are_hidden_as_a_whole(text: str, shown: str, words:
 def test_abbreviations_in_capitals_that_are_words_in_small_letters(text: str, shown: str) -> None:
     known = words_of(
         "the us usa is big american law president we asked and united kingdom uk un works for she "
-        "in it who he about a an"
+        "in it who he about a an government population many british now last today during after "
+        "too before without"
     )
     assert rules(*known).insert(text).text == shown
 
