@@ -13,7 +13,7 @@ import pytest
 from nmt.corpus.text.parts import Part, Splitter, TextRules, surround
 from nmt.corpus.text.placeholders import PlaceholderRules, replace_codes
 from nmt.corpus.text.sentences import split_sentences
-from nmt.special_tokens import NUMBERS, PLACEHOLDERS
+from nmt.special_tokens import NUMBERS, PLACEHOLDERS, RESERVED
 
 _PAIRS = (
     "henry=Henry likes=mag the=den belt=Gürtel and=und is=ist a=ein red=rot where=wo "
@@ -218,6 +218,7 @@ WITHIN = [
     ("Tom said “hello” – but where", "Tom sagte „Hallo“ – aber wo"),
     ("Henry (Tom) likes it", "Henry (Tom) mag es"),
     ("Henry (not Tom) likes it.", "Henry (nicht Tom) mag es."),
+    ('Tom said "Hello"(^_^) yesterday', 'Tom sagte "Hello"(^_^) gestern'),
     ("Henry (I see) likes it", "Henry (ich sieh) mag es"),
     ("Zora [not Zbigniew] likes it", "Zora [nicht Zbigniew] mag es"),
     ('Write "OK" (not "Hello") to Tom', "Schreib „OK“ (nicht „Hallo“) zu Tom"),
@@ -327,6 +328,23 @@ ROWS = [
 @pytest.mark.parametrize(("typed", "expected"), ROWS)
 def test_typed_text(typed: str, expected: str) -> None:
     assert translate(typed) == expected
+
+
+def test_no_sign_or_placeholder_is_in_a_translation() -> None:
+    pieces = '"red" (red) [red] *red* "a b" (^_^) ^_^ :) ( ) " - / @ # . , ! 5 €5 Zora https://a.b/'
+    dice = random.Random(1)
+    for _ in range(2000):
+        pairs = zip(dice.choices(pieces.split(), k=9), dice.choices(["", " "], k=9), strict=True)
+        typed = "".join(piece + space for piece, space in pairs)
+        assert not re.search(f"[{RESERVED}]", translate(typed)), typed
+
+
+def test_halves_set_aside_only_what_has_been_translated() -> None:
+    [part] = splitter().parts(" and ".join(["see Tom (the red belt)"] * 4 + ["see (the page)"] * 3))
+    part = splitter().with_quotations(part, {"the red belt": "der rote Gürtel"})
+    halves = splitter().divide(part)
+    found = " ".join(splitter().write(half, model(half.text)) for half in halves)
+    assert (found.count("(der rote Gürtel)"), found.count("(den Seite)")) == (4, 3)
 
 
 def test_the_table_has_all_kinds() -> None:

@@ -26,6 +26,8 @@ A, B = SIGNS[:2]
         ('"I am here," he said, "and late."', f"{A}, he said, {B}", ["I am here", "and late."]),
         # A relative clause needs its noun.
         ("He has a fridge (which is old).", f"He has a fridge {A}.", ["a fridge, which is old."]),
+        ("Call Tom (that is, my boss).", f"Call Tom {A}.", ["that is, my boss"]),
+        ("It is late (which is what?).", f"It is late {A}.", ["which is what?"]),
         # Letters and abbreviations are copied.
         ('Press "OK" (a).', f"Press {A} {B}.", ["", ""]),
     ],
@@ -88,12 +90,25 @@ def test_of_a_noun_with_its_relative_clause_the_clause_is_written(translation, w
     assert quotation.written == written
 
 
+def test_all_clauses_of_a_relative_clause_are_written():
+    translation = "Eine Küche, die alt ist, aber gut, ist hier."
+    quotation = Quotation("(", ")", "which is old, but good", "a kitchen", translation=translation)
+    assert quotation.written == "die alt ist, aber gut"
+
+
+def test_quotations_without_a_translation_stay():
+    plain, quotations = set_aside('The "red" car (he was) is "OK".', "en", {"he was"})
+    assert plain == f'The "red" car {A} is {B}.'
+    assert [each.text for each in quotations.values()] == ["he was", "OK"]
+
+
 @pytest.mark.parametrize(
     ("quotation", "model_writes", "expected"),
     [
         (Quotation('"', '"', "no"), 'Er hat "X" gesagt.', 'Er hat "X" gesagt.'),
         (Quotation('"', '"', "no"), 'Er hat "X gesagt.', 'Er hat "X" gesagt.'),
         (Quotation('"', '"', "no"), "Er hat X gesagt.", 'Er hat "X" gesagt.'),
+        (Quotation('"', '"', "no"), "X, sagte er.", '"X", sagte er.'),
         (Quotation("[", "]", "new"), "Der Film (X ist gut.", "Der Film [X] ist gut."),
         (Quotation('"', '"', "no", stop="."), 'Er sagte: "X".', 'Er sagte: "X."'),
         (Quotation('"', '"', "no", stop="."), 'Er sagte: "X"', 'Er sagte: "X."'),
