@@ -44,6 +44,7 @@ _BYTE = re.compile("<0x([0-9A-F]{2})>")
 _SPACE = "▁"  # as SentencePiece writes it
 _CLOSING = re.compile(r"\W?[.!?…]+")  # a token; \W: SentencePiece's mark of a space
 _CLAUSE_ENDS = r"\W*$|[^\w\s]| (?:als|oder|und|wie|zu)\b"
+_AFTER_MARK = r"(?<=[\"'„“”‚‘’»«›‹(\[])"
 _MOST_VOCABULARIES = 8  # whose facts are kept
 
 
@@ -191,9 +192,12 @@ class Segmenter:
         text = self._cleaner.target(text.removeprefix(part.before.strip()))
         words, last = text.split(" ")[:-1], text.rpartition(" ")[2]
         for mark, word in part.written.items():
-            if word in text:
-                text = text.replace(word, mark, 1)
-            elif last and word.startswith(last):  # what a placeholder stands for has been begun
+            is_name = mark not in part.quotations
+            before, after = (r"(?<!\w)", "s?") if is_name else (_AFTER_MARK, "")  # Tom, Toms
+            whole = re.compile(rf"{before}{re.escape(word)}(?={after}(?!\w))")
+            if word and whole.search(text):
+                text = whole.sub(mark, text, count=1)
+            elif last and is_name and word.startswith(last):  # the name has been begun
                 text = " ".join([*words, mark])
         target = self._tokenizers.target
         if UNK in target.encode(text) or not _spellings(target):

@@ -165,7 +165,10 @@ class Translator:
         return bool(self.source.is_unknown(token) or self.source.is_byte(token))
 
     def _with_quotations(self, parts: list[Part]) -> list[Part]:
-        """Return the parts with the translations of what they enclose in marks."""
+        """Return the parts with the translations of what they enclose in marks.
+
+        Whether the length limit cut these is not kept.
+        """
         quotations = (each for part in parts for each in part.quotations.values())
         sources = dict.fromkeys(each.source for each in quotations if each.source)
         if not sources:

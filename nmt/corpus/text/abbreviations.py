@@ -104,15 +104,17 @@ def cover_abbreviations(text: str) -> str:
     return _NO_END.sub(lambda match: f"{match[0][:-1]}x", text)
 
 
-def spell_out(text: str, language: str, is_known: Callable[[str], bool]) -> str:
+def spell_out(text: str, languages: tuple[str, str], is_known: Callable[[str], bool]) -> str:
     """Return an English text with the long forms of what training lacks; others unchanged.
 
-    language: its code; is_known: whether training has a word, in lower case
+    languages: codes of the text's language and the target; is_known: whether training has a word,
+    in lower case
 
-    >>> spell_out("7pm, 5km, approx. 3h", "en", {"p", "m", "about", "hours"}.__contains__)
+    >>> spell_out("7pm, 5km, approx. 3h", ("en", "de"), {"p", "m", "about", "hours"}.__contains__)
     '7 p.m., 5 km, about 3 hours'
     """
-    if language != "en":
+    source, target = languages
+    if source != "en":
         return text
 
     def knows(words: str) -> bool:
@@ -175,9 +177,11 @@ def spell_out(text: str, language: str, is_known: Callable[[str], bool]) -> str:
     spelled = _PER_UNIT.sub(r"\1 per \2", spelled) if is_known("per") else spelled
     spelled = _TITLE.sub(r"\1.", _NUMBER_WORD.sub(in_figures, spelled))
     spelled = _JOINED.sub(" and ", spelled)
-    if is_known("under"):  # of which German readers think
-        spelled = _AT_TELEPHONE.sub("under", spelled)
-    spelled = _ALTERNATIVES.sub(alternatives, _SQUARE.sub(" m²", spelled))
+    if target == "de":
+        if is_known("under"):  # unter in German
+            spelled = _AT_TELEPHONE.sub("under", spelled)
+        spelled = _ALTERNATIVES.sub(alternatives, spelled)  # `with_signs` undoes this
+    spelled = _SQUARE.sub(" m²", spelled)
     spelled = _ATTACHED.sub(" ", _MEASURE.sub(measure, _DECADE.sub("", spelled)))
     spelled = _WORD.sub(word, _ABBREVIATION.sub(abbreviation, spelled))
     spelled = _HYPHENATED.sub(hyphenated, spelled)

@@ -24,7 +24,7 @@ def _any_of(names: dict[str, str]) -> str:
     return "|".join(sorted(names, key=len, reverse=True))
 
 
-_HALF_OF_DAY = re.compile(r"(?<=\d)\s?([ap])(\.?)\s?m\b(?!(?<=\sam)\s+I\b)\.?", re.IGNORECASE)
+_HALF_OF_DAY = re.compile(r"(?<=\d)\s?([ap])\.?\s?m\b(?!(?<=\sam)\s+I\b)\.?", re.IGNORECASE)
 _TO = r"\s?[–-]\s?"
 _TIME_TO = re.compile(rf"(?<=m\.){_TO}(?=\d)")
 _BETWEEN = re.compile(rf"(\b[Bb]etween [$€£]?\d[\d.,:]*(?: [ap]\.m\.)?){_TO}(?=[$€£]?\d)")
@@ -63,7 +63,8 @@ def spell_out_dates(text: str, is_known: Callable[[str], bool]) -> str:
         return name if _all_known([name], is_known) else match[0]
 
     has_dots = is_known("p") and is_known("m") and not is_known("pm")
-    text = _HALF_OF_DAY.sub(lambda m: f" {m[1].lower()}.m." if has_dots else f" {m[1]}m", text)
+    end = ".m." if has_dots else "m"
+    text = _HALF_OF_DAY.sub(lambda half: f" {half[1].lower()}{end}", text)
     text = _TIME_TO.sub(" to ", _BETWEEN.sub(r"\1 and ", text))
     text = _DATE.sub(date, _DAYS_FROM_TO.sub(days, text))
     return _MONTH_FIRST.sub(_day_first, _DATE_TO_DATE.sub(_ranges, text))

@@ -166,11 +166,12 @@ def hisses(name: str) -> bool:
 
 
 def with_genitives(text: str, words: Mapping[str, str]) -> str:
-    """Return the text with the genitive's s after names that have only its apostrophe.
+    """Return an English text with the genitive's s after names that have only its apostrophe.
+
+    "James' car" becomes "James's car". The article before the name of a family is removed: "the
+    Smiths' house" becomes "Smiths's house". Texts in single quotation marks stay as they are.
 
     words: what the placeholders stand for
-
-    James' car becomes James's car; the Smiths' house, which is a family's, Smiths's house.
     """
 
     def replacement(match: re.Match[str]) -> str:

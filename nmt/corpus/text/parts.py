@@ -203,7 +203,8 @@ class Splitter:
 
         quoted: the sources of quotations that are translated; None: all
         """
-        before, core, after = peel(text, self.rules.source_language)
+        languages = self.rules.source_language, self.rules.target_language
+        before, core, after = peel(text, languages)
         if not has_text(core):
             return []
         if self.rules.plain_punctuation:
@@ -213,7 +214,7 @@ class Splitter:
         parts = self._split(core, tag, quoted)
         if parts:
             before, after = quotes_of(self.rules.target_language, before, after)
-            if (self.rules.source_language, self.rules.target_language) == ("en", "de"):
+            if languages == ("en", "de"):
                 before = with_german_headers(before)
             parts[0] = replace(parts[0], before=before + parts[0].before)
             parts[-1] = replace(parts[-1], after=parts[-1].after + after)

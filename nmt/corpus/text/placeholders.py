@@ -427,7 +427,7 @@ class PlaceholderRules:
         language = self.languages[0]
         if language in ("en", "de"):
             replaced.text = with_usual_spaces(replaced.text)
-        replaced.text = spell_out(replaced.text, language, self._is_known)
+        replaced.text = spell_out(replaced.text, self.languages, self._is_known)
 
         def hide(name: str) -> str:
             return replaced.placeholder(name, name, PLACEHOLDERS)
@@ -453,7 +453,8 @@ class PlaceholderRules:
             replaced.text = with_acronyms(replaced.text, self._is_known, hide)
         replaced.text = self._names.hide_whole_names(replaced.text, hide)
         replaced.text = _REPLACEABLE.sub(replacement, replaced.text)
-        replaced.text = with_genitives(replaced.text, replaced.words)
+        if language == "en":
+            replaced.text = with_genitives(replaced.text, replaced.words)
         if self.knows:
             replaced.text = self._without_unknown_symbols(replaced)
         return replaced

@@ -53,17 +53,18 @@ _EMPHASIS = re.compile(r"\*{1,3}|_{1,3}|~~")
 _MOST_STEPS = 20
 
 
-def peel(text: str, language: str) -> tuple[str, str, str]:
+def peel(text: str, languages: tuple[str, str]) -> tuple[str, str, str]:
     """Return what stands before a sentence, the sentence, and what stands after it.
 
-    language: code of the text's language
+    languages: codes of the text's language and of the target; only German has names for the
+    headers of English mail
 
-    >>> peel("- (Ben reads.)", "en")
+    >>> peel("- (Ben reads.)", ("en", "de"))
     ('- (', 'Ben reads.', ')')
     """
     start, end = 0, len(text)
     for _ in range(_MOST_STEPS):
-        first, last = _step(text[start:end], language)
+        first, last = _step(text[start:end], languages)
         if not (first or last):
             break
         start, end = start + first, end - last
@@ -84,16 +85,16 @@ def with_german_headers(before: str) -> str:
     return _HEADER_NAME.sub(lambda match: _HEADERS[match[0]], before)
 
 
-def _step(text: str, language: str) -> tuple[int, int]:
+def _step(text: str, languages: tuple[str, str]) -> tuple[int, int]:
     """Return how many characters at the start and at the end do not belong to the sentence."""
     before = len(text) - len(text.lstrip())
     after = len(text) - len(text.rstrip())
     if before or after or not text:
         return before, after
-    sign = LIST_SIGN.match(text) or (language != "de" and _LIST_NUMBER.match(text))
+    sign = LIST_SIGN.match(text) or (languages[0] != "de" and _LIST_NUMBER.match(text))
     if sign := sign or _NEW_SPEAKER.match(text) or _EMOTICON_BEFORE.match(text):
         return sign.end(), 0
-    if language == "en" and (header := _HEADER.match(text)):
+    if languages == ("en", "de") and (header := _HEADER.match(text)):
         return header.end(), 0
     if find_mnemonic(text) == 0:
         return 1, 0

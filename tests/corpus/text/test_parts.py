@@ -463,6 +463,12 @@ def test_a_text_of_several_sentences_without_punctuation_is_divided(usual: int, 
     assert len(splitter(replace(RULES, usual=usual)).parts(line)) == parts
 
 
+def test_only_german_has_names_for_the_headers_of_english_mail() -> None:
+    for target, before in {"de": "Von: ", "fr": ""}.items():
+        [part] = splitter(replace(RULES, target_language=target)).parts("From: Henry")
+        assert part.before == before
+
+
 def test_what_stays_whole_is_not_divided() -> None:
     ready = splitter(replace(RULES, longest=3, room=3))
     parts = ready.parts("call +49 30 123 456 789 or Tom")
@@ -561,6 +567,9 @@ def test_a_spelled_out_abbreviation_ends_no_sentence(typed: str, written: str) -
         "the dog(s) are",
         "at < 5",
         "so -that is it",
+        "so -a dog",
+        "yes -I do",
+        "a(n) dog",
         "the way St. Mary",
     ],
 )

@@ -456,6 +456,11 @@ def test_a_name_that_one_of_two_corpora_has_often_is_known() -> None:
     assert (both.words, both.names) == ({"zoe", "tom", "a", "b"}, {"Ben", "Ida"})
 
 
+def test_only_english_gets_the_s_of_a_genitive() -> None:
+    german = PlaceholderRules(frozenset(("auto",)), False, ("de", "en"))
+    assert german.insert("James' Auto").text == f"{A}' Auto"
+
+
 def test_rare_names_are_written_as_in_training() -> None:
     names = frozenset(["Zoë", "Sauna"])
     rare = PlaceholderRules(frozenset(["sings"]), False, ("en", "de"), None, names)
