@@ -7,8 +7,9 @@ from pathlib import Path
 
 from nmt.config.data import SOURCES, DataConfig
 from nmt.corpus.sources.registry import open_corpus
+from nmt.corpus.text.punctuation import SENTENCE_ENDS
 
-_END = re.compile(r"[\s.!?…]*$")
+_END = re.compile(rf"[\s{SENTENCE_ENDS}]*$")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ library, because `nmt export` copies this file beside translate.py.
 import re
 from collections.abc import Callable
 
-from nmt.corpus.text.dates import spell_out_dates
+from nmt.corpus.text.dates import DAY_ABBREVIATIONS, spell_out_dates
+from nmt.corpus.text.names import WORD
 
 _CONTRACTIONS = (
     "I'm I've you're you've you'll they're they've we've he's she's that's what's there's where's "
@@ -67,10 +68,9 @@ _MEASURE = re.compile(
 )
 _ATTACHED = re.compile(r"(?<=\d)(?!(?:st|nd|rd|th)\b)(?=(?:[a-z]{2,}|[glm])(?![^\W_]))")
 _SQUARE = re.compile(r"(?<=\d)\s?sq\.?\s?m\b\.?")
-_LETTERS = re.compile(r"[^\W\d_]+")
 _NO_END = re.compile(  # of a sentence, before a small letter or a figure
     r"(?<![\w.])(?i:approx|dept|ed|est|excl|incl|max|qty|tel|temp|vol"
-    r"|(?-i:Mon|Tues?|Wed|Thu|Thurs?|Fri|Sat|Sun))\.(?=\s[a-z\d])"
+    rf"|(?-i:{'|'.join(DAY_ABBREVIATIONS)}))\.(?=\s[a-z\d])"
     r"|(?<=\d)\.(?=[-–—](?!\w))"  # CHF 120.-
 )
 _HYPHENATED = re.compile(r"(?<![\w-])([^\W\d_]+)-([^\W\d_]+)(?![\w-])")
@@ -118,7 +118,7 @@ def spell_out(text: str, languages: tuple[str, str], is_known: Callable[[str], b
         return text
 
     def knows(words: str) -> bool:
-        return all(map(is_known, _LETTERS.findall(words.lower())))
+        return all(map(is_known, WORD.findall(words.lower())))
 
     def long_form(match: re.Match[str], form: str) -> str:
         if not knows(form):
@@ -172,7 +172,7 @@ def spell_out(text: str, languages: tuple[str, str], is_known: Callable[[str], b
 
     spelled = spell_out_dates(text, is_known)
     if _TRIPLE.search(spelled):
-        spelled = _LETTERS.sub(not_drawn_out, spelled)
+        spelled = WORD.sub(not_drawn_out, spelled)
     spelled = _CONTRACTION.sub(contraction, _WITHOUT_G.sub(with_g, spelled))
     spelled = _PER_UNIT.sub(r"\1 per \2", spelled) if is_known("per") else spelled
     spelled = _TITLE.sub(r"\1.", _NUMBER_WORD.sub(in_figures, spelled))

@@ -14,6 +14,7 @@ from nmt.corpus.text.dates import DAYS, MONTHS
 from nmt.special_tokens import PLACEHOLDERS
 
 WORD = re.compile(r"[^\W\d_]+")
+"""A word is a run of letters."""
 # Capitalized words in a row, which may be parts of one name: Jean-Luc O'Neill. `re` has no class of
 # capitals; what begins with another lower-case letter, such as ö, is sorted out later.
 _CAPITALIZED = r"[^\W\d_a-z][^\W\d_]*(?![^\W\d_])(?!(?<=[nN])['’][tT]\b)"
@@ -150,7 +151,7 @@ def _is_headline(text: str) -> bool:
 
     The others are short, such as articles, or prepositions.
     """
-    words = re.findall(r"(?<![^\W\d_])[^\W\d_]+", text)
+    words = WORD.findall(text)
     titles = sum(map(str.istitle, words))
     others = (word for word in words if word.islower())
     return (

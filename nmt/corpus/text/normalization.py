@@ -114,7 +114,7 @@ def words_only(text: str) -> str:
 def sentence_lengths(line: str, segment: Callable[[str], Sequence[str]]) -> list[int]:
     """Return the length of each sentence of a line in characters, including surrounding whitespace.
 
-    Invisible characters between two sentences belong to the first.
+    Tabs are ends of sentences, too. Invisible characters between two sentences belong to the first.
     segment: cuts a text into sentences that add up to it, such as sentencex
     """
     if len(cells := _CELL.split(line)) > 1:

@@ -15,7 +15,7 @@ from typing import Any
 from nmt.corpus.text.abbreviations import with_signs
 from nmt.corpus.text.division import halves, halves_of_run_on, items
 from nmt.corpus.text.emphasis import Mark, put_marks, remove_marks
-from nmt.corpus.text.names import with_german_genitives
+from nmt.corpus.text.names import WORD, with_german_genitives
 from nmt.corpus.text.normalization import UnicodeForm, is_right_to_left, sentence_lengths, tidy
 from nmt.corpus.text.placeholders import (
     PlaceholderRules,
@@ -396,5 +396,5 @@ def _first_letter(text: str) -> str:
 
 
 def _in_capitals(text: str) -> bool:
-    words = re.findall(r"[^\W\d_]+", text)
+    words = WORD.findall(text)
     return text.isupper() and sum(map(len, words)) >= _FEWEST_CAPITALS

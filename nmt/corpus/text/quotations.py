@@ -11,6 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from nmt.corpus.text.placeholders import cover_codes, has_text
+from nmt.corpus.text.punctuation import SENTENCE_ENDS
 from nmt.special_tokens import TAGS
 
 SIGNS = TAGS[-4:]
@@ -21,7 +22,6 @@ _QUOTATION = re.compile(
     r"(?<![^\s(\[*_~-])\"(?P<quote>[^\s\"](?:[^\"]*[^\s\"])?)\"(?![\w-])"
     r"|(?<!\S)(?:\((?P<round>[^()\[\]]+)\)|\[(?P<square>[^()\[\]]+)\])(?![\w(-])"
 )
-_STOPS = ".!?…"
 _BEFORE_REPORT = re.compile(r" [a-zäöü]")  # "Stop!" he shouted.
 _RELATIVE = re.compile(r"(?!that is,)(?:who|whose|whom|which|that|where)\s.*[^?]\Z")
 _NOUN = re.compile(r"(?:[^\W\d_]+ )?[^\W\d_]+(?= $)")  # before a bracket, with its article
@@ -86,7 +86,7 @@ class Quotation:
         )
         # The full stop of the sentence, which the model read after the marks
         at_end = re.compile(rf"{placeholder}\.?{re.escape(self.closing)}\.?$")
-        if self.opening == '"' and (self.stop or self.text[-1] in _STOPS):
+        if self.opening == '"' and (self.stop or self.text[-1] in SENTENCE_ENDS):
             text = at_end.sub(f"{placeholder}{self.stop}{self.closing}", text)
         return text
 
@@ -136,7 +136,7 @@ def _quotation(inner: str, before: str, after: str) -> tuple[Quotation, str]:
     """Return a quotation, and the comma or full stop that the model reads after it."""
     if inner.endswith(",") and after:  # "I'm here," he said.
         return Quotation('"', '"', inner[:-1]), ","
-    if inner[-1] not in _STOPS:
+    if inner[-1] not in SENTENCE_ENDS:
         return Quotation('"', '"', inner), ""
     if not after:
         stop = "." if inner.endswith(".") and not inner.endswith("..") else ""

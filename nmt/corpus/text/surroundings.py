@@ -8,7 +8,7 @@ import unicodedata
 
 from nmt.corpus.text.mnemonics import find_mnemonic
 from nmt.corpus.text.placeholders import EMOTICON, KEYCAP, UNITS, has_text
-from nmt.corpus.text.punctuation import DOUBLE, SINGLE
+from nmt.corpus.text.punctuation import DOUBLE, SINGLE, STOPS
 
 _BRACKETS = {"(": ")", "[": "]"}
 LIST_SIGN = re.compile(
@@ -27,7 +27,6 @@ _LIST_NUMBER = re.compile(
     r"\d{1,3}\.\s+(?=\S)|\d{1,2}\.\d{1,2}\s+(?=[A-Z])(?![MBT]\w*illion)"
     rf"(?!(?:{UNITS})(?!\w))"
 )
-_END_MARKS = ".!?,;:…"
 _ARROW = re.compile(r"(?:\s?[←-⇿➔-➾]+|\s[»›>]+|(?<=\w)›+|\s[-=]{1,2}>+)$")  # Read more→
 _ARROW_BEFORE = re.compile(r"(?:[←-⇿➔-➾]+|[«‹<]+(?=\s)|<+[-=]{1,2}(?=\s))")
 _REPEATED = re.compile(r"(?<=[^\s.…])\s*(?:\.{2,}|…)[.…!?]*$|(?<=[!?])[!?.…]+$|\s+(?:…|[.!?]{2,})$")
@@ -130,7 +129,7 @@ def _around(text: str) -> tuple[int, int]:
         ends = text.endswith(closing) and text.count(closing) == 1
         return (tag.end(), len(closing)) if ends else (0, 0)
     first = text[0]
-    body = text.rstrip(_END_MARKS)  # of (Ben reads.). without the last full stop
+    body = text.rstrip(STOPS)  # of (Ben reads.). without the last full stop
     tail = len(text) - len(body)
     if first in _BRACKETS:
         partner = _partner(text)

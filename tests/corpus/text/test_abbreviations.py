@@ -47,6 +47,7 @@ KNOWN = frozenset(
         ("in the U.S.", "in the USA."),
         ("approx. 5 etc. now", "about 5 etc. now"),
         ("Jan. 5, 5 Jan, on 5 Jan.", "January 5, 5 January, on 5 January."),
+        ("Jan, 30, is open", "Jan, 30, is open"),
         ("on Mon. at 5", "on Monday at 5"),
         ("Jan is open", "Jan is open"),
         ("Mon. to Fri.", "Monday to Friday."),
