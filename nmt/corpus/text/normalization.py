@@ -25,7 +25,7 @@ INVISIBLE = re.compile(f"[{_NEVER_SHOWN}{_BIDIRECTIONAL}]")
 """Control and invisible formatting characters, which carry no meaning: cleaning removes them."""
 _NOTHING_TO_SEE = re.compile(rf"[{_NEVER_SHOWN}{_BIDIRECTIONAL}\s]+")
 _INVISIBLE_IN_BOTH_DIRECTIONS = re.compile(f"[{_NEVER_SHOWN}]")
-_ANSWER = re.compile(r"(?:^|(?<=[.!?]\s))[Nn]o\.(?=\s+[^\W\d])")  # not page no. seven
+_ANSWER = re.compile(r"(?<!\w\s)\b[Nn]o\.(?=\s+[^\W\d])")  # not page no. seven
 _EMPHASIS_ENDS = re.compile(r"(?<=[.!?])(?:\*{1,3}|_{1,3}|~~)(?=\s)")  # *Stop!* Now
 _FACE_ENDS = re.compile(rf"(?!<)(?:{EMOTICON}|[\U0001f600-\U0001f64f]+)(?=\s[A-ZÄÖÜ])")
 _NO_SPACE = re.compile(r"[^\W\d_][.!?][\"'”“’)]*\Z")

@@ -24,6 +24,7 @@ from nmt.corpus.text.sentences import split_sentences
         ("a line\r\nanother\tword", ["a line", "another", "word"]),
         ("a\t\tab. Ben\t", ["a", "ab.", "Ben"]),
         ("No. I am here.", ["No.", "I am here."]),
+        ("Tom: No. I am here.", ["Tom: No.", "I am here."]),
         ("no. that is all", ["no.", "that is all"]),
         ("Turn to page no. seven in it.", ["Turn to page no. seven in it."]),
         ("Yes. No. He said no. She left.", ["Yes.", "No.", "He said no.", "She left."]),
