@@ -21,6 +21,7 @@ from nmt.corpus.text.cleaning import Cleaner
 from nmt.corpus.text.names import WORD
 from nmt.corpus.text.parts import Part, Splitter, TextRules
 from nmt.corpus.text.placeholders import count_missing_placeholders
+from nmt.corpus.text.punctuation import SENTENCE_ENDS
 from nmt.corpus.text.sentences import SplitText, split_sentences
 from nmt.corpus.text.tags import split_tag
 from nmt.corpus.text.target_words import TargetWords
@@ -38,12 +39,13 @@ from nmt.special_tokens import EOS, NUMBERS, PLACEHOLDERS, SPECIALS, UNK
 # sentences.
 _MOST_WITH_SEVERAL = 0.05
 _OF_P95 = 2
-_ENDS = re.compile(r"[.!?…]\s")  # a sentence within a text
+_ENDS = re.compile(rf"[{SENTENCE_ENDS}]\s")  # a sentence within a text
 _NAME = re.compile(r"[^\W\d_]+(?:[ '’-][^\W\d_]+)+")  # of several words
 _BYTE = re.compile("<0x([0-9A-F]{2})>")
 _SPACE = "▁"  # as SentencePiece writes it
-_CLOSING = re.compile(r"\W?[.!?…]+")  # a token; \W: SentencePiece's mark of a space
+_CLOSING = re.compile(rf"\W?[{SENTENCE_ENDS}]+")  # a token; \W: SentencePiece's mark of a space
 _CLAUSE_ENDS = r"\W*$|[^\w\s]| (?:als|oder|und|wie|zu)\b"
+_AFTER_MARK = r"(?<=[\"'„“”‚‘’»«›‹(\[])"
 _MOST_VOCABULARIES = 8  # whose facts are kept
 
 
@@ -191,9 +193,12 @@ class Segmenter:
         text = self._cleaner.target(text.removeprefix(part.before.strip()))
         words, last = text.split(" ")[:-1], text.rpartition(" ")[2]
         for mark, word in part.written.items():
-            if word in text:
-                text = text.replace(word, mark, 1)
-            elif last and word.startswith(last):  # what a placeholder stands for has been begun
+            is_name = mark not in part.quotations
+            before, after = (r"(?<!\w)", "s?") if is_name else (_AFTER_MARK, "")  # Tom, Toms
+            whole = re.compile(rf"{before}{re.escape(word)}(?={after}(?!\w))")
+            if word and whole.search(text):
+                text = whole.sub(mark, text, count=1)
+            elif last and is_name and word.startswith(last):  # the name has been begun
                 text = " ".join([*words, mark])
         target = self._tokenizers.target
         if UNK in target.encode(text) or not _spellings(target):
@@ -543,7 +548,9 @@ def _has_term(text: str, term: TermConstraint, forms: Sequence[str]) -> bool:
     A separated particle stands at the end of a clause; elsewhere, it is a preposition.
     """
     return _contains(text, forms) or any(
-        re.search(rf"(?i)\b{re.escape(verb)}\b[^.!?…]* {particle}(?:{_CLAUSE_ENDS})", text)
+        re.search(
+            rf"(?i)\b{re.escape(verb)}\b[^{SENTENCE_ENDS}]* {particle}(?:{_CLAUSE_ENDS})", text
+        )
         for verb, particle in term.separated
     )
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nmt.corpus.sources.registry import open_pairs
+from nmt.corpus.text.punctuation import SENTENCE_ENDS
 
-_END = re.compile(r"[\s.!?…]*$")
+_END = re.compile(rf"[\s{SENTENCE_ENDS}]*$")
 
 
 @dataclass(frozen=True)

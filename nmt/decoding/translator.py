@@ -42,7 +42,7 @@ class Translation:
     score: float
     """Sum of the length-normalized log-probabilities of its parts."""
     complete: bool = True
-    """False if the length limit truncated it."""
+    """False if the length limit truncated it, apart from what it encloses in marks."""
     parts: int = 1
     """Number of parts that were translated separately, at least one per sentence with text."""
     sentences: int = 1
@@ -246,7 +246,10 @@ class Translator:
         ]
 
     def _translate_quotations(self, sentences: Iterable[list[Segment]]) -> None:
-        """Translate what segments enclose in marks by itself, and put this into the segments."""
+        """Translate what segments enclose in marks by itself, and put this into the segments.
+
+        Only the texts are kept: `Translation.complete` and others are about the rest.
+        """
         enclosing = [own for own in sentences if any(map(self._segments.quoted, own))]
         sources = dict.fromkeys(
             text for own in enclosing for each in own for text in self._segments.quoted(each)

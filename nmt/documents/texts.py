@@ -120,11 +120,13 @@ def links_in(found: "Inspection", cuts: Collection[int] = ()) -> Links | None:
     weights = [[average[row][:, column].sum() for column in columns] for row in rows]
     linked = np.array(weights, np.float32).reshape(len(rows), len(columns))
     # The words of a quotation are one token: they are linked by position.
-    first = [
+    target_places = [
         _place(word, found.target_spans[row[0]]) for word, row in zip(targets, rows, strict=True)
     ]
-    second = [_place(word, spans[column[0]]) for word, column in zip(sources, columns, strict=True)]
-    apart = np.abs(np.subtract.outer(first, second)).astype(np.float32)
+    source_places = [
+        _place(word, spans[column[0]]) for word, column in zip(sources, columns, strict=True)
+    ]
+    apart = np.abs(np.subtract.outer(target_places, source_places)).astype(np.float32)
     return Links(sources, targets, linked - _TIE * apart)
 
 

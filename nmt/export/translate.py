@@ -37,6 +37,7 @@ try:
 except ImportError:
     segment = None
 
+from nmt.corpus.text.names import TITLES
 from nmt.corpus.text.normalization import (
     SEPARATORS,
     join_words,
@@ -48,12 +49,14 @@ from nmt.corpus.text.normalization import (
 )
 from nmt.corpus.text.parts import Part, Splitter, TextRules, surround
 from nmt.corpus.text.placeholders import PlaceholderRules, count_missing_placeholders
+from nmt.corpus.text.punctuation import SENTENCE_ENDS
 from nmt.corpus.text.target_words import TARGET_WORDS, TargetWords
 from nmt.special_tokens import SPECIALS, SUPPRESSED
 
 _LOG = logging.getLogger("translate.py")
 LINES_AT_A_TIME = 1_000
-SENTENCE = re.compile(r".+?(?:(?<=[.!?…])(?<!\b[Mm]r\.)(?<!\b[Mm]rs\.)(?<!\b\w\.)\s+|$)", re.DOTALL)
+_NO_END = "".join(rf"(?<!\b(?i:{title[:-2]})\.)" for title in TITLES if title.endswith(". "))
+SENTENCE = re.compile(rf".+?(?:(?<=[{SENTENCE_ENDS}]){_NO_END}(?<!\b\w\.)\s+|$)", re.DOTALL)
 
 
 class _Found(NamedTuple):
@@ -165,7 +168,10 @@ class Translator:
         return bool(self.source.is_unknown(token) or self.source.is_byte(token))
 
     def _with_quotations(self, parts: list[Part]) -> list[Part]:
-        """Return the parts with the translations of what they enclose in marks."""
+        """Return the parts with the translations of what they enclose in marks.
+
+        Whether the length limit cut these is not kept.
+        """
         quotations = (each for part in parts for each in part.quotations.values())
         sources = dict.fromkeys(each.source for each in quotations if each.source)
         if not sources:

@@ -13,6 +13,8 @@ from nmt.config.data import DataConfig
 from nmt.config.decoding import DecodingConfig
 from nmt.config.tokenizer import TokenizerConfig
 from nmt.corpus.text.capitals import Casing
+from nmt.corpus.text.parts import Part
+from nmt.corpus.text.quotations import Quotation
 from nmt.corpus.text.tags import tag_of
 from nmt.corpus.text.target_words import TargetWords
 from nmt.corpus.text.training_placeholders import KnownWords
@@ -23,7 +25,7 @@ from nmt.decoding.engines.interface import Constraints
 from nmt.decoding.engines.pytorch import PyTorchEngine
 from nmt.decoding.glossary import parse_glossary
 from nmt.decoding.search.hypothesis import Hypothesis
-from nmt.decoding.segments import Segmenter, TrainingLines
+from nmt.decoding.segments import Segment, Segmenter, TrainingLines
 from nmt.decoding.term_placement import Alignment
 from nmt.decoding.translator import Translation, Translator
 from nmt.errors import UserError
@@ -993,6 +995,25 @@ def test_copied_words_are_completed_in_a_beginning(carrying, translator):
     made = translator(carrying)
     [[found]] = made.n_best(["Zora sings"], 1, ["Zo"])
     assert found.text.startswith("Zora")
+
+
+@pytest.mark.parametrize(
+    ("beginning", "read"),
+    [
+        ('"auf" Anna', f'"{PLACEHOLDERS[0]}" Anna'),
+        ("Anna auf", "Anna auf"),
+        ("Anna laufe a", "Anna laufe a"),
+        ("Zoras", f"{PLACEHOLDERS[1]}s"),
+        ("Zorasa", "Zorasa"),
+        ("Anna Zo", f"Anna {PLACEHOLDERS[1]}"),
+    ],
+)
+def test_only_whole_words_of_a_beginning_become_placeholders(beginning, read, carrying, translator):
+    quotations = {PLACEHOLDERS[0]: Quotation('"', '"', "on", translation="auf")}
+    written = {PLACEHOLDERS[0]: "auf", PLACEHOLDERS[1]: "Zora", PLACEHOLDERS[2]: ""}
+    part = Part("", "", "", [], written=written, quotations=quotations)
+    segmenter = translator(carrying)._segments
+    assert segmenter.begin([Segment(part, [])], beginning)[0].beginning == read
 
 
 def test_a_beginning_that_the_model_cannot_write_is_refused(words, translator):

@@ -185,6 +185,11 @@ def test_the_exported_program_translates_like_nmt_without_importing_it(
         assert found == expected
 
 
+def test_without_sentencex_titles_end_no_sentence():
+    text = "Dr. Ray, Prof. Doe and mr. J. Fox met Ms. Lee. "
+    assert translate.SENTENCE.findall(f"{text}He left.") == [text, "He left."]
+
+
 def test_the_exported_program_refuses_a_single_string_and_other_encodings(trained_run, tmp_path):
     export_run(trained_run, tmp_path / "exported")
     with pytest.raises(TypeError, match="takes a list of lines"):

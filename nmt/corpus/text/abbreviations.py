@@ -7,7 +7,8 @@ library, because `nmt export` copies this file beside translate.py.
 import re
 from collections.abc import Callable
 
-from nmt.corpus.text.dates import spell_out_dates
+from nmt.corpus.text.dates import DAY_ABBREVIATIONS, spell_out_dates
+from nmt.corpus.text.names import WORD
 
 _CONTRACTIONS = (
     "I'm I've you're you've you'll they're they've we've he's she's that's what's there's where's "
@@ -72,10 +73,9 @@ _MEASURE = re.compile(
 )
 _ATTACHED = re.compile(r"(?<=\d)(?!(?:st|nd|rd|th)\b)(?=(?:[a-z]{2,}|[glm])(?![^\W_]))")
 _SQUARE = re.compile(r"(?<=\d)\s?sq\.?\s?m\b\.?")
-_LETTERS = re.compile(r"[^\W\d_]+")
 _NO_END = re.compile(  # of a sentence, before a small letter or a figure
     r"(?<![\w.])(?i:approx|dept|ed|est|excl|incl|max|qty|tel|temp|vol"
-    r"|(?-i:Mon|Tues?|Wed|Thu|Thurs?|Fri|Sat|Sun))\.(?=\s[a-z\d])"
+    rf"|(?-i:{'|'.join(DAY_ABBREVIATIONS)}))\.(?=\s[a-z\d])"
     r"|(?<=\d)\.(?=[-–—](?!\w))"  # CHF 120.-
 )
 _HYPHENATED = re.compile(r"(?<![\w-])([^\W\d_]+)-([^\W\d_]+)(?![\w-])")
@@ -109,19 +109,21 @@ def cover_abbreviations(text: str) -> str:
     return _NO_END.sub(lambda match: f"{match[0][:-1]}x", text)
 
 
-def spell_out(text: str, language: str, is_known: Callable[[str], bool]) -> str:
+def spell_out(text: str, languages: tuple[str, str], is_known: Callable[[str], bool]) -> str:
     """Return an English text with the long forms of what training lacks; others unchanged.
 
-    language: its code; is_known: whether training has a word, in lower case
+    languages: codes of the text's language and the target; is_known: whether training has a word,
+    in lower case
 
-    >>> spell_out("7pm, 5km, approx. 3h", "en", {"p", "m", "about", "hours"}.__contains__)
+    >>> spell_out("7pm, 5km, approx. 3h", ("en", "de"), {"p", "m", "about", "hours"}.__contains__)
     '7 p.m., 5 km, about 3 hours'
     """
-    if language != "en":
+    source, target = languages
+    if source != "en":
         return text
 
     def knows(words: str) -> bool:
-        return all(map(is_known, _LETTERS.findall(words.lower())))
+        return all(map(is_known, WORD.findall(words.lower())))
 
     def long_form(match: re.Match[str], form: str) -> str:
         if not knows(form):
@@ -175,14 +177,16 @@ def spell_out(text: str, language: str, is_known: Callable[[str], bool]) -> str:
 
     spelled = spell_out_dates(text, is_known)
     if _TRIPLE.search(spelled):
-        spelled = _LETTERS.sub(not_drawn_out, spelled)
+        spelled = WORD.sub(not_drawn_out, spelled)
     spelled = _CONTRACTION.sub(contraction, _WITHOUT_G.sub(with_g, spelled))
     spelled = _PER_UNIT.sub(r"\1 per \2", spelled) if is_known("per") else spelled
     spelled = _TITLE.sub(r"\1.", _NUMBER_WORD.sub(in_figures, spelled))
     spelled = _JOINED.sub(" and ", spelled)
-    if is_known("under"):  # of which German readers think
-        spelled = _AT_TELEPHONE.sub("under", spelled)
-    spelled = _ALTERNATIVES.sub(alternatives, _SQUARE.sub(" m²", spelled))
+    if target == "de":
+        if is_known("under"):  # unter in German
+            spelled = _AT_TELEPHONE.sub("under", spelled)
+        spelled = _ALTERNATIVES.sub(alternatives, spelled)  # `with_signs` undoes this
+    spelled = _SQUARE.sub(" m²", spelled)
     spelled = _ATTACHED.sub(" ", _MEASURE.sub(measure, _DECADE.sub("", spelled)))
     spelled = _WORD.sub(word, _ABBREVIATION.sub(abbreviation, spelled))
     spelled = _HYPHENATED.sub(hyphenated, spelled)

@@ -18,9 +18,22 @@ FUNCTION_WORDS = (
     "might|must|nor|not|of|on|or|should|since|so|than|that|the|to|under|until|vs|was|were|when|"
     "where|which|while|who|will|with|would"
 )
-# Rather than before a verb or anything else
-_BEFORE_NOUN = re.compile(rf" (?!(?:{FUNCTION_WORDS}|[a-z]+(?:ed|ly))\b)[A-Za-z]{{3}}")
-_PERHAPS_VERB = re.compile(" (?:[a-z]+s|left|lost|made|said|sent|went|won)\\b")
+# After US and UK; none of them is a verb, as works is in "the US works". Others remain a country's
+# name, since adverbs and prepositions follow it more often: in the US now, in the US during the war
+_NOUNS = (
+    "air|ambassador|armed|army|bank|border|budget|businesses|cit(?:y|ies)|citizens?|"
+    "compan(?:y|ies)|congress|court|customs|dollars?|econom(?:y|ic)|elections?|embassy|federal|"
+    "firm|flag|foreign|government|history|laws?|market|military|navy|officials?|parliament|"
+    "passports?|police|policy|politicians?|politics|pounds?|presidents?|presidential|prime|prison|"
+    "products?|senate|senators?|soldiers?|supreme|tax|team|territory|treasury|troops|visas?"
+)
+_BEFORE_NOUN = re.compile(rf" (?i:{_NOUNS})(?![\w'’-])")
+_BEFORE_LIKELY_NOUN = re.compile(
+    r" [A-Za-z]{3,}(?:ation|ency|ism|ity|ment|ness|ship|[st]ion)(?![\w'’-])"
+)
+_BEFORE_WORD = re.compile(rf" (?!(?:{FUNCTION_WORDS}|[a-z]+ly)\b)[A-Za-z]{{3}}")
+_DETERMINER = re.compile(r"\b(?i:her|his|its|my|our|that|the|their|this|your) $")
+_DETERMINER_OF_NO_COUNTRY = re.compile(r"\b(?i:an?|another|each|every|many|several|these|those) $")
 _ARTICLE = re.compile(r"\b([Aa])(?= American\b)")
 _SHOUTED = re.compile(r"\b(?:[A-Z]{4,}|ALL|AND|ARE|HER|HIM|ME|MY|NO|NOT|NOW|THE|TO|YOU)\b")
 
@@ -49,7 +62,7 @@ def _is_emphasis(text: str, match: re.Match[str]) -> bool:
         return bool(_ASKS.match(text, end) or _BEFORE_QUESTION.search(before))
     if match[0] not in ("US", "IT") or not _BEFORE_OBJECT.search(before):
         return False
-    return not _is_before_noun(text, match) or bool(_AFTER_OBJECT.match(text, end))
+    return not _BEFORE_WORD.match(text, end) or bool(_AFTER_OBJECT.match(text, end))
 
 
 def with_acronyms(text: str, is_known: Callable[[str], bool], hide: Callable[[str], str]) -> str:
@@ -74,15 +87,18 @@ def with_acronyms(text: str, is_known: Callable[[str], bool], hide: Callable[[st
         if _is_emphasis(text, match):
             return match[0]
         names = _FULL_NAMES.get(match[0])
-        name = names[_is_before_noun(text, match)] if names else ""
+        name = names[_is_adjective(text, match)] if names else ""
         words = name.lower().split()
         return name if words and all(map(is_known, words)) else hide(match[0])
 
     return _ARTICLE.sub(r"\1n", _ACRONYM.sub(replacement, text))
 
 
-def _is_before_noun(text: str, match: re.Match[str]) -> bool:
-    """Return whether a noun follows a match: US troops, the US president, not the US wants."""
-    may_be_subject = text[max(0, match.start() - 4) : match.start()] in ("the ", "The ")
-    verb = may_be_subject and _PERHAPS_VERB.match(text, match.end())
-    return bool(_BEFORE_NOUN.match(text, match.end())) and not verb
+def _is_adjective(text: str, match: re.Match[str]) -> bool:
+    """Return whether US stands before its noun: the US president, not the US wants, the US now."""
+    before = text[max(0, match.start() - 8) : match.start()]
+    return bool(
+        _BEFORE_NOUN.match(text, match.end())
+        or (_DETERMINER.search(before) and _BEFORE_LIKELY_NOUN.match(text, match.end()))
+        or (_DETERMINER_OF_NO_COUNTRY.search(before) and _BEFORE_WORD.match(text, match.end()))
+    )

@@ -1,4 +1,4 @@
-"""Patterns of formulas, program text and street addresses, which are kept as typed.
+"""Patterns of what is kept as typed: formulas, program text, street addresses, Rock 'n' Roll.
 
 Needs only the standard library, because `nmt export` copies this file beside translate.py.
 """
@@ -19,14 +19,17 @@ _COMMANDS = (
 _PROGRAM_TEXT = (
     r"(?<![\w.+*/^²³?&=-])[\w.+*/^²³-]{1,60}={1,3}[\w.+*/^²³@:-]{0,100}[\w²³]",  # KEY=value
     r"(?<![\w\])])[A-Za-z](?:\[[\w:-]{1,10}\])+",  # x[0]
-    # f(x), print("Hello"), max(a, b); not dog(s)
-    r"(?<![\w.])(?:[a-z]{1,3}|[A-Za-z_][\w.]{0,60}(?=\([^()\n]{0,200}[\"',=]))"
+    # f(x), print("Hello"), max(a, b); not dog(s) or a(n)
+    r"(?<![\w.])(?!a\(n\))(?:[a-z]{1,3}|[A-Za-z_][\w.]{0,60}(?=\([^()\n]{0,200}[\"',=]))"
     rf"\((?!s\)){_ARGUMENT}(?:, ?{_ARGUMENT}){{0,9}}\)",
     rf"(?<![\w-])(?:{_COMMANDS})(?: [a-z]{{2,20}})?(?: --?[A-Za-z][\w=-]{{0,40}})+"  # ls -la
-    rf"(?: \"[^\"\n]{{0,80}}\")?|(?<!\S)(?!{DASHED})-[A-Za-z](?![\w'’-])|(?<!\w)cd \.\.(?![\w.])",
+    rf"(?: \"[^\"\n]{{0,80}}\")?|(?<!\S)(?!{DASHED}|-[AIa] [a-z])-[A-Za-z](?![\w'’-])"
+    r"|(?<!\w)cd \.\.(?![\w.])",
     # The name of a hidden file, or an ending: .env, .pdf
     r"(?<!\S)\.(?:bash\w{2,10}|docx?|editorconfig|env|git\w{2,12}|htaccess|jpe?g|json|pdf|png|"
     r"profile|txt|\w{2,10}(?:ignore|rc)|xlsx?|zip)(?!\w)",
+)
+_WORDS_WITH_APOSTROPHES = (
     r"(?<!\w)[Mm]a['’]am(?!\w)",
     r"(?<![\w'’])[A-Za-z]{2,20}(?: ['’]n['’] |['’]n['’])[A-Za-z]{2,20}(?!\w)",  # Rock 'n' Roll
 )
@@ -39,4 +42,5 @@ _STREET = (  # 221B Baker Street, 350 Fifth Ave, New York, NY 10118
     rf"|(?<!\w)\d{{1,5}}[A-Za-z]? {_OF_WAY}"
     rf"{_WAY}(?!\w)(?:, [A-Z][a-z]+(?: [A-Z][a-z]+)?, [A-Z]{{2}}(?: \d{{5}})?(?!\w))?"
 )
-CODES = (_FORMULA, *_PROGRAM_TEXT, _SUBSECTION, _STREET)
+CODES = (_FORMULA, *_PROGRAM_TEXT, *_WORDS_WITH_APOSTROPHES, _SUBSECTION, _STREET)
+"""Regular expressions, each of which matches as a whole what is kept as typed."""

@@ -12,19 +12,21 @@ MONTHS = (
     *("September", "October", "November", "December"),
 )
 """Without May, which is a word, too."""
+ALL_MONTHS = (*MONTHS, "May")
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_MONTH = {name[:3]: name for name in MONTHS} | {"Sept": "September"}
-_DAY = {name[:3]: name for name in DAYS} | {
+_SHORT_MONTHS = {name[:3]: name for name in MONTHS} | {"Sept": "September"}
+_SHORT_DAYS = {name[:3]: name for name in DAYS} | {
     **{"Tues": "Tuesday", "Thur": "Thursday", "Thurs": "Thursday"}
 }
-_CALENDAR = _MONTH | _DAY
+_SHORT_NAMES = _SHORT_MONTHS | _SHORT_DAYS
+DAY_ABBREVIATIONS = tuple(_SHORT_DAYS)
 
 
 def _any_of(names: dict[str, str]) -> str:
     return "|".join(sorted(names, key=len, reverse=True))
 
 
-_HALF_OF_DAY = re.compile(r"(?<=\d)\s?([ap])(\.?)\s?m\b(?!(?<=\sam)\s+I\b)\.?", re.IGNORECASE)
+_HALF_OF_DAY = re.compile(r"(?<=\d)\s?([ap])\.?\s?m\b(?!(?<=\sam)\s+I\b)\.?", re.IGNORECASE)
 _TO = r"\s?[–-]\s?"
 _TIME_TO = re.compile(rf"(?<=m\.){_TO}(?=\d)")
 _BETWEEN = re.compile(rf"(\b[Bb]etween [$€£]?\d[\d.,:]*(?: [ap]\.m\.)?){_TO}(?=[$€£]?\d)")
@@ -35,30 +37,30 @@ _BEFORE_DAY = "|".join(
         *("till", "until", "Until", "was", "every", "Every"),
     )
 )
-_DATE = re.compile(
-    rf"\b({_any_of(_CALENDAR)})\.(?=,?\s(?:\d|[a-z]))|\b({_any_of(_DAY)})(?=,?\s\d{{1,2}}\b)"
+_SHORT_NAME = re.compile(
+    rf"\b({_any_of(_SHORT_NAMES)})\.(?=,?\s(?:\d|[a-z]))|\b({_any_of(_SHORT_DAYS)})(?=,?\s\d{{1,2}}\b)"
     # Jan saw it 3 times; I met Jan 2 years ago
-    rf"|\b(?!Jan\s\d+ (?!(?:has|is|was)\b)[a-z]+s\b)({_any_of(_MONTH)})(?=\s\d{{1,2}}\b)"
-    rf"|(?<=\d\s)({_any_of(_MONTH)})\b(?:\.(?=\s\S))?"
-    rf"|(?<!\b[Tt]he )\b({_any_of(_DAY)})(?:\.(?=[,;)]|\s?[–/-])|(?=\.$))"  # Mon to Fri.
-    rf"|\A({_any_of(_DAY)})\Z"
-    rf"|(?:{_BEFORE_DAY})({_any_of(_DAY)})\b(?![.’'-]| [A-Z])"
+    rf"|\b(?!Jan\s\d+ (?!(?:has|is|was)\b)[a-z]+s\b)({_any_of(_SHORT_MONTHS)})(?=\s\d{{1,2}}\b)"
+    rf"|(?<=\d\s)({_any_of(_SHORT_MONTHS)})\b(?:\.(?=\s\S))?"
+    rf"|(?<!\b[Tt]he )\b({_any_of(_SHORT_DAYS)})(?:\.(?=[,;)]|\s?[–/-])|(?=\.$))"  # Mon to Fri.
+    rf"|\A({_any_of(_SHORT_DAYS)})\Z"
+    rf"|(?:{_BEFORE_DAY})({_any_of(_SHORT_DAYS)})\b(?![.’'-]| [A-Z])"
 )
-_WHOLE_DAYS = {name: name for name in DAYS} | _DAY
+_WHOLE_DAYS = {name: name for name in DAYS} | _SHORT_DAYS
 _DAYS_FROM_TO = re.compile(rf"\b({_any_of(_WHOLE_DAYS)})\.?{_TO}({_any_of(_WHOLE_DAYS)})\b\.?(?!-)")
 _DAYS_IN_ROW = re.compile(  # Fri, Sat or Sun; Tue/Thu
     rf"\b(?:{_any_of(_WHOLE_DAYS)})\b"
     rf"(?:(?:\.?,? (?:and|or|&) |\.?, |\.? ?/ ?)(?:{_any_of(_WHOLE_DAYS)})\b(?!['’]))+"
 )
-_DAY_NAME = re.compile(rf"\b({_any_of(_DAY)})\b(?:\.(?!$))?")
-_MONTH_NAME = rf"({'|'.join(MONTHS)}|May)"
+_DAY_NAME = re.compile(rf"\b({_any_of(_SHORT_DAYS)})\b(?:\.(?!$))?")
+_MONTH_NAME = rf"({'|'.join(ALL_MONTHS)})"
 _LETTERS = "dhnrst"
-_ORDINAL = r"\d{1,2}(?:st|nd|rd|th)?"
+_DAY_OF_MONTH = r"\d{1,2}(?:st|nd|rd|th)?"
 _DATE_TO_DATE = re.compile(
-    rf"\b{_MONTH_NAME} ({_ORDINAL}){_TO}{_MONTH_NAME} ({_ORDINAL})\b(?:, (?=\d{{4}}\b))?"
+    rf"\b{_MONTH_NAME} ({_DAY_OF_MONTH}){_TO}{_MONTH_NAME} ({_DAY_OF_MONTH})\b(?:, (?=\d{{4}}\b))?"
 )
 _MONTH_FIRST = re.compile(  # March 3, 2025; June 3-7
-    rf"\b{_MONTH_NAME} ({_ORDINAL})(?:{_TO}({_ORDINAL}))?\b(?:,? ((?:1[5-9]|20)\d\d)\b)?"
+    rf"\b{_MONTH_NAME} ({_DAY_OF_MONTH})(?:{_TO}({_DAY_OF_MONTH}))?\b(?:,? ((?:1[5-9]|20)\d\d)\b)?"
     r"(?![:–-]?\d)"
 )
 # Rather than before a noun: In May 10-12 people came
@@ -80,17 +82,18 @@ def spell_out_dates(text: str, is_known: Callable[[str], bool]) -> str:
         return " to ".join(names) if _all_known(names, is_known) else match[0]
 
     def date(match: re.Match[str]) -> str:
-        name = _CALENDAR[next(filter(None, match.groups()))]
+        name = _SHORT_NAMES[next(filter(None, match.groups()))]
         return name if _all_known([name], is_known) else match[0]
 
     has_dots = is_known("p") and is_known("m") and not is_known("pm")
-    text = _HALF_OF_DAY.sub(lambda m: f" {m[1].lower()}.m." if has_dots else f" {m[1]}m", text)
+    end = ".m." if has_dots else "m"
+    text = _HALF_OF_DAY.sub(lambda half: f" {half[1].lower()}{end}", text)
     text = _TIME_TO.sub(" to ", _BETWEEN.sub(r"\1 and ", text))
     text = _DAYS_IN_ROW.sub(
         lambda row: _DAY_NAME.sub(date, row[0]).replace(" & ", " and "),
         _DAYS_FROM_TO.sub(days, text),
     )
-    text = _DATE.sub(date, text)
+    text = _SHORT_NAME.sub(date, text)
     return _MONTH_FIRST.sub(_day_first, _DATE_TO_DATE.sub(_ranges, text))
 
 

@@ -107,7 +107,7 @@ def _list_signs(text: str) -> list[int]:
     signs = "".join(match[2] for match in found)
     whole = len(signs) > 1 and ("abcdefgh".startswith(signs) or "123456789".startswith(signs))
     rest = "bcdefgh".startswith(signs) or "23456789".startswith(signs)
-    is_rest = rest and text[: found[0].start()].rstrip()[-1:] in tuple(";,.")
+    is_rest = rest and text[: found[0].start()].rstrip().endswith((";", ",", "."))
     return [match.start() for match in found] if whole or is_rest else []
 
 

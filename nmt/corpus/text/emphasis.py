@@ -10,6 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from nmt.corpus.text.punctuation import STOPS
 from nmt.corpus.text.quotations import SIGNS
 
 _MOST_NESTED = 3  # as in **_[text](address)_**
@@ -17,16 +18,13 @@ _MARKED = re.compile(
     r"(?<![\w*~`\\])(?:"
     r"!?\[(?P<label>[^\[\]\n]{1,300})\](?P<address>\([^()\s]{1,2000}\))"
     # __NAME__ is a template field.
-    rf"|(?!__[A-Z\d_]+__)(?P<sign>\*{{1,3}}|_{{1,3}}|~~)(?=[\"'“„‘(\[*_~]*(?:[^\W_]|[{SIGNS}]))"
+    rf"|(?!__[A-Z\d_]+__)(?P<sign>\*{{1,3}}|_{{1,3}}|~~)(?=[\"'“„‘(\[*_~]{{0,6}}(?:[^\W_]|[{SIGNS}]))"
     r"(?P<inner>.{1,300}?)(?<![\s\\])(?P=sign)(?![\w*~])"
     r"|<(?P<tag>[a-z]{1,9})(?:\s[^<>\n]{0,200})?>(?P<content>[^\s.,;:!?].{0,300}?)</(?P=tag)>"
     r")"
 )
 _OPENING = "\"'“„‘‚«»(["  # stands before a word and its marks
-_CLOSING = ".,;:!?…\"'”“’‘«»)]"  # stands after them
-
-
-_STOPS = ".,;:!?…"
+_CLOSING = STOPS + "\"'”“’‘«»)]"  # stands after them
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ def remove_marks(text: str) -> tuple[str, tuple[Mark, ...]]:
             closing,
             bisect_right(words, start) - 1,
             bisect_left(words, end),
-            plain[end - 1] in _STOPS,
+            plain[end - 1] in STOPS,
         )
         for opening, closing, start, end in spans
     )

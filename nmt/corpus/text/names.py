@@ -14,6 +14,7 @@ from nmt.corpus.text.dates import DAYS, MONTHS
 from nmt.special_tokens import PLACEHOLDERS
 
 WORD = re.compile(r"[^\W\d_]+")
+"""A word is a run of letters."""
 # Capitalized words in a row, which may be parts of one name: Jean-Luc O'Neill. `re` has no class of
 # capitals; what begins with another lower-case letter, such as ö, is sorted out later.
 _CAPITALIZED = r"[^\W\d_a-z][^\W\d_]*(?![^\W\d_])(?!(?<=[nN])['’][tT]\b)"
@@ -79,34 +80,39 @@ class NameRules:
         These are unknown words in a row, and words joined by hyphens or apostrophes.
         """
 
+        is_headline = _is_headline(text)
+
         def replacement(row: re.Match[str]) -> str:
-            words: list[tuple[bool, str]] = []
-            preceding = text[max(0, row.start() - _LONGEST_TITLE) : row.start()]
-            for before, word in re.findall(_WITH_PARTICLES, row[0]):
-                follows_name = bool(words) and words[-1][0]  # as in Zoe van Dyck
-                follows_title = preceding.endswith(TITLES)
-                particles = before.split()
-                is_name = (
-                    self._is_name(word)
-                    or (follows_title and is_after_title(word))
-                    or (follows_name and not particles and not is_headline and _is_surname(word))
-                )
-                begin = follows_name or follows_title or self._begin_names(particles)
-                belong = is_name and begin
-                if belong and not follows_name and row.start() > 1 and words:  # Yusuf ibn Tariq
-                    words[-1] = (words[-1][1].lower() in self.target_words, words[-1][1])
-                words += [(belong or self._is_name(particle), particle) for particle in particles]
-                words.append((is_name, word))
-                preceding = f"{word} "
             pieces = []
-            for is_name, group in groupby(words, itemgetter(0)):
-                name = " ".join(word for _, word in group)
-                several = is_name and not WORD.fullmatch(name)
-                pieces.append(hide(name) if several else name)
+            for is_name, group in groupby(self._words_of(row, is_headline), itemgetter(0)):
+                words = " ".join(word for _, word in group)
+                several = is_name and not WORD.fullmatch(words)
+                pieces.append(hide(words) if several else words)
             return " ".join(pieces)
 
-        is_headline = _is_headline(text)
         return _IN_A_ROW.sub(replacement, text)
+
+    def _words_of(self, row: re.Match[str], is_headline: bool) -> list[tuple[bool, str]]:
+        """Return the words and particles in a row, each with whether it belongs to a name."""
+        words: list[tuple[bool, str]] = []
+        preceding = row.string[max(0, row.start() - _LONGEST_TITLE) : row.start()]
+        for before, word in re.findall(_WITH_PARTICLES, row[0]):
+            follows_name = bool(words) and words[-1][0]  # as in Zoe van Dyck
+            follows_title = preceding.endswith(TITLES)
+            particles = before.split()
+            is_name = (
+                self._is_name(word)
+                or (follows_title and is_after_title(word))
+                or (follows_name and not particles and not is_headline and _is_surname(word))
+            )
+            begin = follows_name or follows_title or self._begin_names(particles)
+            belong = is_name and begin
+            if belong and not follows_name and row.start() > 1 and words:  # Yusuf ibn Tariq
+                words[-1] = (words[-1][1].lower() in self.target_words, words[-1][1])
+            words += [(belong or self._is_name(particle), particle) for particle in particles]
+            words.append((is_name, word))
+            preceding = f"{word} "
+        return words
 
     def _begin_names(self, particles: Sequence[str]) -> bool:
         """Return whether particles belong to the name that follows; in German, von may be from."""
@@ -155,7 +161,7 @@ def _is_headline(text: str) -> bool:
 
     The others are short, such as articles, or prepositions.
     """
-    words = re.findall(r"(?<![^\W\d_])[^\W\d_]+", text)
+    words = WORD.findall(text)
     titles = sum(map(str.istitle, words))
     others = (word for word in words if word.islower())
     return (
@@ -171,11 +177,12 @@ def hisses(name: str) -> bool:
 
 
 def with_genitives(text: str, words: Mapping[str, str]) -> str:
-    """Return the text with the genitive's s after names that have only its apostrophe.
+    """Return an English text with the genitive's s after names that have only its apostrophe.
+
+    "James' car" becomes "James's car". The article before the name of a family is removed: "the
+    Smiths' house" becomes "Smiths's house". Texts in single quotation marks stay as they are.
 
     words: what the placeholders stand for
-
-    James' car becomes James's car; the Smiths' house, which is a family's, Smiths's house.
     """
 
     def replacement(match: re.Match[str]) -> str:

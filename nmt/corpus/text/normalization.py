@@ -25,8 +25,8 @@ INVISIBLE = re.compile(f"[{_NEVER_SHOWN}{_BIDIRECTIONAL}]")
 """Control and invisible formatting characters, which carry no meaning: cleaning removes them."""
 _NOTHING_TO_SEE = re.compile(rf"[{_NEVER_SHOWN}{_BIDIRECTIONAL}\s]+")
 _INVISIBLE_IN_BOTH_DIRECTIONS = re.compile(f"[{_NEVER_SHOWN}]")
-# Not an abbreviation of number
-_ANSWER = re.compile(rf"\b[Nn]o\.(?=\s+\D)|{AFTER_SAYING}no\.(?=\s+\d)")
+# Not an abbreviation of number, as in "page no. seven"
+_ANSWER = re.compile(rf"(?<!\w\s)\b[Nn]o\.(?=\s+[^\W\d])|{AFTER_SAYING}no\.(?=\s+\d)")
 # came at 5.He left
 _FIGURE_ENDS = re.compile(
     r"(?<=\S\s)\d+\.(?=(?:But|He|How|I|It|Is|She|That|The|Then|They|This|We|What|Where|You)\b)"
@@ -119,7 +119,7 @@ def words_only(text: str) -> str:
 def sentence_lengths(line: str, segment: Callable[[str], Sequence[str]]) -> list[int]:
     """Return the length of each sentence of a line in characters, including surrounding whitespace.
 
-    Invisible characters between two sentences belong to the first.
+    Tabs are ends of sentences, too. Invisible characters between two sentences belong to the first.
     segment: cuts a text into sentences that add up to it, such as sentencex
     """
     if len(cells := _CELL.split(line)) > 1:

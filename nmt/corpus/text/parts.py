@@ -6,7 +6,7 @@ library, because `nmt export` copies this file beside translate.py.
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import accumulate
@@ -15,7 +15,7 @@ from typing import Any
 from nmt.corpus.text.abbreviations import with_signs
 from nmt.corpus.text.division import halves, halves_of_run_on, items
 from nmt.corpus.text.emphasis import Mark, put_marks, remove_marks
-from nmt.corpus.text.names import with_german_genitives
+from nmt.corpus.text.names import WORD, with_german_genitives
 from nmt.corpus.text.normalization import UnicodeForm, is_right_to_left, sentence_lengths, tidy
 from nmt.corpus.text.placeholders import (
     PlaceholderRules,
@@ -94,7 +94,7 @@ class Part:
     """A text to translate as a whole."""
 
     raw: str
-    """As typed, without the marks of emphasis and links, and without the text of quotations."""
+    """As typed, without the marks of emphasis and links, and with signs in place of quotations."""
     cased: str
     """With placeholders."""
     text: str
@@ -114,7 +114,7 @@ class Part:
     """The quotations and brackets behind placeholders; their sources are translated by themselves,
     see `Splitter.with_quotations`."""
     marked: str = ""
-    """As typed, if it has marks or quotations."""
+    """As typed, with marks and quotations, if it has any; otherwise "", since it is `raw`."""
     capitals: bool = False
     """Whether it was typed in capitals throughout."""
     capital: bool = False
@@ -168,7 +168,7 @@ class Splitter:
 
         tag: put in front of the text of each part
         """
-        parts = self._framed(self.tidy(sentence), tag, self.rules.longest)
+        parts = self._framed(self.tidy(sentence), tag)
         if parts and self.rules.lowercase == "source" and _first_letter(parts[0].raw).isupper():
             parts[0] = replace(parts[0], capital=True)
         elif parts and parts[0].before.rstrip(", ")[-1:].isalpha():  # haha you are
@@ -177,15 +177,15 @@ class Splitter:
 
     def divide(self, part: Part, tag: str = "") -> list[Part]:
         """Return a part in two halves, or as it is if it cannot be divided."""
+        known = {each.source: each.translation for each in part.quotations.values()}
         parts = self._all(
-            halves(part.marked or part.raw, self.rules.source_language), tag, self.rules.longest
+            halves(part.marked or part.raw, self.rules.source_language), tag, quoted=known
         )
         if len(parts) < 2:
             return [part]
         before = part.before + parts[0].before
         parts[0] = replace(parts[0], before=before, capital=part.capital)
         parts[-1] = replace(parts[-1], after=parts[-1].after + part.after)
-        known = {each.source: each.translation for each in part.quotations.values()}
         return [self.with_quotations(half, known) for half in parts]
 
     def with_quotations(self, part: Part, translations: Mapping[str, str]) -> Part:
@@ -204,33 +204,44 @@ class Splitter:
         around = quotes_of(self.rules.target_language, quotation.opening, quotation.closing)
         return within_quotes(text, *around)
 
-    def _framed(self, text: str, tag: str, longest: int) -> list[Part]:
-        before, core, after = peel(text, self.rules.source_language)
+    def _framed(self, text: str, tag: str, quoted: Collection[str] | None = None) -> list[Part]:
+        """Return the parts of a text with what stands around it.
+
+        quoted: the sources of quotations that are translated; None: all
+        """
+        languages = self.rules.source_language, self.rules.target_language
+        before, core, after = peel(text, languages)
         if not has_text(core):
             return []
         if self.rules.plain_punctuation:
             core = double_outside(plain(core))
         else:
             core = to_known(core, self._knows)
-        parts = self._split(core, tag, longest)
+        parts = self._split(core, tag, quoted)
         if parts:
             before, after = quotes_of(self.rules.target_language, before, after)
-            if (self.rules.source_language, self.rules.target_language) == ("en", "de"):
+            if languages == ("en", "de"):
                 before = with_german_headers(before)
             parts[0] = replace(parts[0], before=before + parts[0].before)
             parts[-1] = replace(parts[-1], after=parts[-1].after + after)
         return parts
 
-    def _all(self, texts: Sequence[str], tag: str, longest: int, separator: str = "") -> list[Part]:
+    def _all(
+        self,
+        texts: Sequence[str],
+        tag: str,
+        separator: str = "",
+        quoted: Collection[str] | None = None,
+    ) -> list[Part]:
         """Return the parts of several texts; those without words stay around their neighbours.
 
-        separator: what follows each of them but the last
+        separator: what follows each of them but the last; quoted: see `_framed`
         """
         parts: list[Part] = []
         waiting = ""
         for number, text in enumerate(texts, 1):
             end = separator if number < len(texts) else ""
-            if found := self._framed(text.strip(), tag, longest):
+            if found := self._framed(text.strip(), tag, quoted):
                 continues = bool(parts) and _first_letter(found[0].raw).islower()
                 before = waiting + found[0].before
                 found[0] = replace(found[0], before=before, continues=continues)
@@ -243,13 +254,14 @@ class Splitter:
                 waiting += f"{text.strip()}{end} "
         return parts
 
-    def _split(self, text: str, tag: str, longest: int) -> list[Part]:
+    def _split(self, text: str, tag: str, quoted: Collection[str] | None) -> list[Part]:
+        longest = self.rules.longest
         if len(texts := items(text, self.rules.source_language)) > 1:
-            return self._all(texts, tag, longest)
+            return self._all(texts, tag, quoted=quoted)
         # A model would drop and repeat items.
         if _LIST.fullmatch(text) and not _NO_LIST.search(text):
-            return self._all(text.split(", "), tag, longest, separator=",")
-        raw, quotations = self._without_quotations(text)
+            return self._all(text.split(", "), tag, ",", quoted)
+        raw, quotations = self._without_quotations(text, quoted)
         raw, marks = remove_marks(raw)
         replaced = self._placeholders.insert(raw) if self._placeholders else PlaceholderText(raw)
         marks = _in_words_of(replaced, marks)
@@ -269,11 +281,11 @@ class Splitter:
             ):
                 texts = halves(text, self.rules.source_language)
             if len(texts) > 1:
-                return self._all(texts, tag, longest)
+                return self._all(texts, tag, quoted=quoted)
         if 0 < self.rules.usual < len(tokens):
             texts = halves_of_run_on(text, self.rules.source_language)
             if len(texts) > 1:
-                return self._all(texts, tag, longest)
+                return self._all(texts, tag, quoted=quoted)
         # One character, as bytes, may exceed the positions of a very small model.
         return [
             Part(
@@ -290,10 +302,12 @@ class Splitter:
             )
         ]
 
-    def _without_quotations(self, text: str) -> tuple[str, dict[str, Quotation]]:
+    def _without_quotations(
+        self, text: str, quoted: Collection[str] | None
+    ) -> tuple[str, dict[str, Quotation]]:
         if not self._placeholders or self.rules.strip_punctuation or not self._knows('"()'):
             return text, {}
-        return set_aside(text, self.rules.source_language)
+        return set_aside(text, self.rules.source_language, quoted)
 
     def sentences(self, text: str) -> list[str]:
         """Cut text into sentences, without the whitespace around them."""
@@ -370,6 +384,10 @@ def _with_placeholders(
     """Replace the signs of quotations with placeholders of their own."""
     found: dict[str, Quotation] = {}
     for sign, quotation in quotations.items():
+        if sign not in replaced.text:  # but in a code, which is kept as typed: "Hello"(^_^)
+            for texts in (replaced.words, replaced.written):
+                texts |= {mark: own.replace(sign, quotation.typed) for mark, own in texts.items()}
+            continue
         mark = next((each for each in PLACEHOLDERS if each not in replaced.words), None)
         read = quotation.read(mark) if mark else quotation.typed
         replaced.text = replaced.text.replace(sign, read)
@@ -384,5 +402,5 @@ def _first_letter(text: str) -> str:
 
 
 def _in_capitals(text: str) -> bool:
-    words = re.findall(r"[^\W\d_]+", text)
+    words = WORD.findall(text)
     return text.isupper() and sum(map(len, words)) >= _FEWEST_CAPITALS

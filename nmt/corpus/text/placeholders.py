@@ -13,7 +13,7 @@ from functools import cached_property
 from nmt.corpus.text.abbreviations import spell_out
 from nmt.corpus.text.acronyms import with_acronyms
 from nmt.corpus.text.codes import CODES, WAYS
-from nmt.corpus.text.dates import MONTHS
+from nmt.corpus.text.dates import ALL_MONTHS
 from nmt.corpus.text.names import TITLES, WORD, NameRules, hisses, is_after_title, with_genitives
 from nmt.corpus.text.products import PRODUCT, SOFTWARE, hide_versions
 from nmt.corpus.text.punctuation import with_usual_spaces
@@ -184,19 +184,21 @@ _PER = {  # 20 €/month
 }
 _RATE = re.compile(rf"\s?/\s?({'|'.join(sorted(_PER, key=len, reverse=True))})(?![\w²³])")
 _NO_CENTS = re.compile(r"[.,][-–—](?!\w)")  # CHF 120.-
-_HALF_OF_DAY = re.compile(r"(?:\s?(?:-|–|to|and|or)\s?(\d{1,2}(?:[:.]\d\d)?))?\s?([aApP])\.?[mM]\b")
+_UNTIL_AND_HALF_OF_DAY = re.compile(
+    r"(?:\s?(?:-|–|to|and|or)\s?(\d{1,2}(?:[:.]\d\d)?))?\s?([aApP])\.?[mM]\b"
+)
 _TIME = re.compile(r"(\d{1,2})(?:[:.](\d\d))?")
 _SINCE = re.compile(  # the beginning of a range: 9 to 12 a.m.
     r"(?<![\d.,:])(\d{1,2}(?:[:.]\d\d)?)\s(?:[-–]|to|until|till|and(?<=between \d and)|"
     r"and(?<=between \d\d and))\s$"
 )
 _HALF_PAST = {"en": re.compile(r"\b(?i:half past|at half) $"), "de": re.compile(r"\b[Hh]alb $")}
-_DATE = re.compile(r"(\d\d?)/(\d\d?)/(\d{4}|\d\d)")
-_BEFORE_MONTH = re.compile(rf"(?:st|nd|rd|th)? (?:of )?(?:{'|'.join(MONTHS)}|May)\b")
+_DATE_IN_FIGURES = re.compile(r"(\d\d?)/(\d\d?)/(\d{4}|\d\d)")
+_BEFORE_MONTH = re.compile(rf"(?:st|nd|rd|th)? (?:of )?(?:{'|'.join(ALL_MONTHS)})\b")
 _ZONED_TIME = re.compile(rf"([\d:]+)(?:\s?([apAP])\.?[mM]\.?)?\s({_ZONE})")
 _UNTIL = re.compile("([-–—]| ?[x×] ?)")
 # Before numbers that are no decimals: Python, iOS, Article
-_VERSION = re.compile(
+_BEFORE_VERSION = re.compile(
     r"(?:\w[^\w]*\s[A-Z]\w*|\b[a-z]+[A-Z]\w*|\b(?:"
     rf"{SOFTWARE})|\b(?i:(?:version|release|chapter|section|figure|article|paragraph|clause|"
     r"page)s?|nos?\.|v))\s*$"
@@ -259,7 +261,7 @@ def numbers_of(text: str, source: str, target: str) -> Iterator[Number]:
             figures = _half_hour(figures, source)
         elif is_bare and source == "en" and (special := _date_or_zoned_time(figures, after)):
             figures = special
-        elif is_bare and source == "en" and (half := _HALF_OF_DAY.match(after)):
+        elif is_bare and source == "en" and (half := _UNTIL_AND_HALF_OF_DAY.match(after)):
             since = _SINCE.search(before[-20:])
             figures = _in_24_hours(figures, half[1] or "", half[2], since[1] if since else "")
         elif unit or match["currency"] or not _is_no_decimal(before[-60:], figures, after):
@@ -296,7 +298,7 @@ def _half_hour(figures: str, source: str) -> str:
 
 def _date_or_zoned_time(figures: str, after: str) -> str | None:
     """Return a date whose parts are certain, days before a month, or a time with a zone."""
-    if date := _DATE.fullmatch(figures):
+    if date := _DATE_IN_FIGURES.fullmatch(figures):
         first, second = int(date[1]), int(date[2])
         if 0 < first <= 12 < second <= 31:  # March 14, written 3/14
             return f"{date[2]}.{date[1]}.{date[3]}"
@@ -341,7 +343,7 @@ def _is_no_decimal(before: str, figures: str, after: str) -> bool:
     """Return whether figures are a version, a reference, or, in a range possibly, times."""
     if _BEFORE_CURRENCY.match(after):
         return False
-    if _VERSION.search(before):
+    if _BEFORE_VERSION.search(before):
         return True
     times = _UNTIL.split(figures)[::2]
     if not all(map(_DOTTED_TIME.fullmatch, times)):
@@ -462,7 +464,7 @@ class PlaceholderRules:
         language = self.languages[0]
         if language in ("en", "de"):
             replaced.text = with_usual_spaces(replaced.text)
-        replaced.text = spell_out(replaced.text, language, self._is_known)
+        replaced.text = spell_out(replaced.text, self.languages, self._is_known)
 
         def hide(name: str) -> str:
             return replaced.placeholder(name, name, PLACEHOLDERS)
@@ -488,7 +490,8 @@ class PlaceholderRules:
             replaced.text = with_acronyms(replaced.text, self._is_known, hide)
         replaced.text = self._names.hide_whole_names(replaced.text, hide)
         replaced.text = _REPLACEABLE.sub(replacement, replaced.text)
-        replaced.text = with_genitives(replaced.text, replaced.words)
+        if language == "en":
+            replaced.text = with_genitives(replaced.text, replaced.words)
         if self.knows:
             replaced.text = self._without_unknown_symbols(replaced)
         return replaced
@@ -585,7 +588,7 @@ def count_missing_placeholders(text: str, marks: Mapping[str, str], source: str)
     return sum(not fewest[mark] <= kept.count(mark) <= max(1, source.count(mark)) for mark in marks)
 
 
-_ORDINAL = re.compile(r"\d{1,2}(?:[-–]\d{1,2})?|\d{1,2}\.–\d{1,2}|\d{3}")
+_GERMAN_ORDINAL = re.compile(r"\d{1,2}(?:[-–]\d{1,2})?|\d{1,2}\.–\d{1,2}|\d{3}")
 _HOUR = r"(?:[01]?\d|2[0-4])(?:[:.]\d\d){0,2}"
 _HOURS = re.compile(rf"[~≈]?{_HOUR}(?:\s?[-–]\s?{_HOUR})?")
 _AFTER_NUMBER = re.compile(rf"([{NUMBERS}])(?:\.(?= [a-zäöü(])| Uhr\b)")
@@ -598,7 +601,7 @@ def without_misplaced(text: str, written: Mapping[str, str], source: str) -> str
     """
 
     def replacement(match: re.Match[str]) -> str:
-        form = _ORDINAL if match[0].endswith(".") else _HOURS
+        form = _GERMAN_ORDINAL if match[0].endswith(".") else _HOURS
         fits = form.fullmatch(written.get(match[1], "")) and not (
             form is _HOURS and text.endswith(("halb ", "Halb "), 0, match.start())
         )

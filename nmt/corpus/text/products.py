@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 
 from nmt.corpus.text.acronyms import FUNCTION_WORDS
-from nmt.corpus.text.dates import DAYS, MONTHS
+from nmt.corpus.text.dates import ALL_MONTHS, DAYS
 
 _INNER_CAPITAL = "(?!Mc)[A-Z]?[a-z]+[A-Z][A-Za-z]*"  # iPhone
 SOFTWARE = "Windows|Android|Python|Java|PHP|Ubuntu|Debian|Linux|USB|HDMI|Bluetooth|Galaxy|Pixel"
@@ -29,7 +29,7 @@ _VERSION_OF = re.compile(rf"(?<![\w.-])([A-Z]\w+)(?:{_WITH_EDITION}|{_WITH_DOTS}
 _REFERENCES = frozenset(
     (
         *("Appendix", "Article", "Chapter", "Exercise", "Figure", "Page", "Part", "Section"),
-        *("Table", "Version", *DAYS, *MONTHS, "May"),
+        *("Table", "Version", *DAYS, *ALL_MONTHS),
     )
 )
 

@@ -12,6 +12,8 @@ from nmt.special_tokens import NUMBERS
 
 DOUBLE = '"“”„‟«»″〝〞＂'
 SINGLE = "'‘’‚‛‹›"
+SENTENCE_ENDS = ".!?…"
+STOPS = SENTENCE_ENDS + ",;:"
 _LANGUAGE_QUOTES = {"de": ("„", "“", "‚", "‘")}
 _STRAIGHT_QUOTES = ('"', '"', "'", "'")
 

@@ -7,9 +7,11 @@ copies this file beside translate.py.
 """
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from nmt.corpus.text.placeholders import cover_codes, has_text
+from nmt.corpus.text.punctuation import SENTENCE_ENDS
 from nmt.special_tokens import TAGS
 
 SIGNS = TAGS[-4:]
@@ -20,9 +22,8 @@ _QUOTATION = re.compile(
     r"(?<![^\s(\[*_~-])\"(?P<quote>[^\s\"](?:[^\"]*[^\s\"])?)\"(?![\w-])"
     r"|(?<!\S)(?:\((?P<round>[^()\[\]]+)\)|\[(?P<square>[^()\[\]]+)\])(?![\w(-])"
 )
-_STOPS = ".!?…"
 _BEFORE_REPORT = re.compile(r" [a-zäöü]")  # "Stop!" he shouted.
-_RELATIVE = re.compile(r"(?:who|whose|whom|which|that|where)\s")
+_RELATIVE = re.compile(r"(?!that is,)(?:who|whose|whom|which|that|where)\s.*[^?]\Z")
 _NOUN = re.compile(r"(?:[^\W\d_]+ )?[^\W\d_]+(?= $)")  # before a bracket, with its article
 _I = re.compile(r"I\b")
 _LONGEST_LABEL = 3  # of letters and abbreviations, which are copied: OK, TV
@@ -55,18 +56,21 @@ class Quotation:
         """What stands between the marks of the translation, or `text` as long as there is none."""
         if not self.translation:
             return self.text
-        clauses = self.translation.split(", ")
-        found = clauses[1] if self.noun and len(clauses) > 1 else self.translation
+        found = self.translation
+        if self.noun and (clauses := found.split(", ")[1:]):  # without the noun
+            found = ", ".join(clauses[: 1 + self.text.count(", ")])
         return found if self.text.endswith(".") else found.removesuffix(".")
 
     @property
     def continues(self) -> bool:
-        """Whether it begins in a small letter as a part of the sentence; brackets hide an I."""
+        """Whether it begins as a part of the sentence: in a small letter, or in brackets with I,
+        whose capital does not show whether a sentence begins.
+        """
         return self.text[0].islower() or (self.opening != '"' and bool(_I.match(self.text)))
 
     @property
     def typed(self) -> str:
-        """The whole as typed."""
+        """The text in its marks, without the comma or full stop that the model reads after them."""
         return f"{self.opening}{self.text}{self.closing}"
 
     def read(self, placeholder: str) -> str:
@@ -76,21 +80,26 @@ class Quotation:
     def put_marks(self, text: str, placeholder: str) -> str:
         """Return a translation with the marks around the placeholder, whatever the model wrote."""
         text = re.sub(
-            rf"[\"(\[]?{placeholder}([.,]?)[\")\]]?",
-            lambda found: f"{self.opening}{placeholder}{found[1]}{self.closing}",
+            rf"[\"(\[]?{placeholder}(?:([.,]?)[\")\]])?",
+            lambda found: f"{self.opening}{placeholder}{found[1] or ''}{self.closing}",
             text,
         )
         # The full stop of the sentence, which the model read after the marks
         at_end = re.compile(rf"{placeholder}\.?{re.escape(self.closing)}\.?$")
-        if self.opening == '"' and (self.stop or self.text[-1] in _STOPS):
+        if self.opening == '"' and (self.stop or self.text[-1] in SENTENCE_ENDS):
             text = at_end.sub(f"{placeholder}{self.stop}{self.closing}", text)
         return text
 
 
-def set_aside(text: str, language: str) -> tuple[str, dict[str, Quotation]]:
+def set_aside(
+    text: str, language: str, sources: Collection[str] | None = None
+) -> tuple[str, dict[str, Quotation]]:
     """Return plain text with a sign in place of each quotation and bracket, and what they are.
 
-    language: code of the text's language
+    At most as many as there are signs; others stay in the text.
+
+    language: code of the text's language; sources: those that have a translation, so that
+    quotations with others stay, too; None: all
 
     >>> [each.text for each in set_aside('He said "yes".', "en")[1].values()]
     ['yes']
@@ -100,18 +109,23 @@ def set_aside(text: str, language: str) -> tuple[str, dict[str, Quotation]]:
     found: dict[str, Quotation] = {}
     pieces, place = [], 0
     for match in _QUOTATION.finditer(cover_codes(text)):
+        if len(found) == len(SIGNS):
+            break
         group = match.lastgroup or ""
         inner = text[match.start(group) : match.end(group)]
-        if not has_text(inner) or len(found) == len(SIGNS):
+        if not has_text(inner):
             continue
         before, after = text[: match.start()], text[match.end() :]
-        sign = SIGNS[len(found)]
         if group == "quote":
-            found[sign], stop = _quotation(inner, before, after)
+            quotation, stop = _quotation(inner, before, after)
         else:
             noun = _NOUN.search(before) if language == "en" and _RELATIVE.match(inner) else None
             opening, closing = text[match.start()], text[match.end() - 1]
-            found[sign], stop = Quotation(opening, closing, inner, noun[0] if noun else ""), ""
+            quotation, stop = Quotation(opening, closing, inner, noun[0] if noun else ""), ""
+        if sources is not None and quotation.source and quotation.source not in sources:
+            continue
+        sign = SIGNS[len(found)]
+        found[sign] = quotation
         pieces += [text[place : match.start()], sign + stop]
         place = match.end()
     plain = "".join([*pieces, text[place:]])
@@ -122,7 +136,7 @@ def _quotation(inner: str, before: str, after: str) -> tuple[Quotation, str]:
     """Return a quotation, and the comma or full stop that the model reads after it."""
     if inner.endswith(",") and after:  # "I'm here," he said.
         return Quotation('"', '"', inner[:-1]), ","
-    if inner[-1] not in _STOPS:
+    if inner[-1] not in SENTENCE_ENDS:
         return Quotation('"', '"', inner), ""
     if not after:
         stop = "." if inner.endswith(".") and not inner.endswith("..") else ""

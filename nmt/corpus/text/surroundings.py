@@ -8,7 +8,7 @@ import unicodedata
 
 from nmt.corpus.text.mnemonics import find_mnemonic
 from nmt.corpus.text.placeholders import EMOTICON, KEYCAP, UNITS, has_text
-from nmt.corpus.text.punctuation import DOUBLE, SINGLE
+from nmt.corpus.text.punctuation import DOUBLE, SINGLE, STOPS
 
 _BRACKETS = {"(": ")", "[": "]"}
 LIST_SIGN = re.compile(
@@ -27,7 +27,6 @@ _LIST_NUMBER = re.compile(
     r"\d{1,3}\.\s+(?=\S)|\d{1,2}\.\d{1,2}\s+(?=[A-Z])(?![MBT]\w*illion)"
     rf"(?!(?:{UNITS})(?!\w))"
 )
-_END_MARKS = ".!?,;:…"
 _ARROW = re.compile(r"(?:\s?[←-⇿➔-➾]+|\s[»›>]+|(?<=\w)›+|\s[-=]{1,2}>+)$")  # Read more→
 _ARROW_BEFORE = re.compile(r"(?:[←-⇿➔-➾]+|[«‹<]+(?=\s)|<+[-=]{1,2}(?=\s))")
 _REPEATED = re.compile(r"(?<=[^\s.…])\s*(?:\.{2,}|…)[.…!?]*$|(?<=[!?])[!?.…]+$|\s+(?:…|[.!?]{2,})$")
@@ -53,17 +52,18 @@ _EMPHASIS = re.compile(r"\*{1,3}|_{1,3}|~~")
 _MOST_STEPS = 20
 
 
-def peel(text: str, language: str) -> tuple[str, str, str]:
+def peel(text: str, languages: tuple[str, str]) -> tuple[str, str, str]:
     """Return what stands before a sentence, the sentence, and what stands after it.
 
-    language: code of the text's language
+    languages: codes of the text's language and of the target; only German has names for the
+    headers of English mail
 
-    >>> peel("- (Ben reads.)", "en")
+    >>> peel("- (Ben reads.)", ("en", "de"))
     ('- (', 'Ben reads.', ')')
     """
     start, end = 0, len(text)
     for _ in range(_MOST_STEPS):
-        first, last = _step(text[start:end], language)
+        first, last = _step(text[start:end], languages)
         if not (first or last):
             break
         start, end = start + first, end - last
@@ -84,16 +84,16 @@ def with_german_headers(before: str) -> str:
     return _HEADER_NAME.sub(lambda match: _HEADERS[match[0]], before)
 
 
-def _step(text: str, language: str) -> tuple[int, int]:
+def _step(text: str, languages: tuple[str, str]) -> tuple[int, int]:
     """Return how many characters at the start and at the end do not belong to the sentence."""
     before = len(text) - len(text.lstrip())
     after = len(text) - len(text.rstrip())
     if before or after or not text:
         return before, after
-    sign = LIST_SIGN.match(text) or (language != "de" and _LIST_NUMBER.match(text))
+    sign = LIST_SIGN.match(text) or (languages[0] != "de" and _LIST_NUMBER.match(text))
     if sign := sign or _NEW_SPEAKER.match(text) or _EMOTICON_BEFORE.match(text):
         return sign.end(), 0
-    if language == "en" and (header := _HEADER.match(text)):
+    if languages == ("en", "de") and (header := _HEADER.match(text)):
         return header.end(), 0
     if find_mnemonic(text) == 0:
         return 1, 0
@@ -129,7 +129,7 @@ def _around(text: str) -> tuple[int, int]:
         ends = text.endswith(closing) and text.count(closing) == 1
         return (tag.end(), len(closing)) if ends else (0, 0)
     first = text[0]
-    body = text.rstrip(_END_MARKS)  # of (Ben reads.). without the last full stop
+    body = text.rstrip(STOPS)  # of (Ben reads.). without the last full stop
     tail = len(text) - len(body)
     if first in _BRACKETS:
         partner = _partner(text)

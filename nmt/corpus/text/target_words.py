@@ -4,11 +4,11 @@ A small model spells words that it hardly met from subwords, and some of these w
 language. Among the hypotheses of a beam, one without them is often only a little less probable.
 """
 
-import re
 from collections.abc import Iterable
 
+from nmt.corpus.text.names import WORD
+
 TARGET_WORDS = "target_words.json"
-_WORD = re.compile(r"[^\W\d_]+")
 _SHORTEST = 3  # letters of a component of a compound
 
 
@@ -24,9 +24,9 @@ class TargetWords:
         A compound of two known words is known, also with a linking s ("Arbeitsplatz"); so is the
         genitive of a word of the source ("Toms").
         """
-        given = {word.lower() for word in _WORD.findall(source)}
+        given = {word.lower() for word in WORD.findall(source)}
         given |= {f"{word}s" for word in given}
-        written = (word.lower() for word in _WORD.findall(translation))
+        written = (word.lower() for word in WORD.findall(translation))
         return sum(word not in given and not self._knows(word) for word in written)
 
     def _knows(self, word: str) -> bool:

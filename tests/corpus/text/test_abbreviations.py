@@ -49,6 +49,7 @@ KNOWN = frozenset(
         ("in the U.S.", "in the USA."),
         ("approx. 5 etc. now", "about 5 etc. now"),
         ("Jan. 5, 5 Jan, on 5 Jan.", "January 5, 5 January, on 5 January."),
+        ("Jan, 30, is open", "Jan, 30, is open"),
         ("on Mon. at 5", "on Monday at 5"),
         ("Jan is open", "Jan is open"),
         ("Mon. to Fri.", "Monday to Friday."),
@@ -96,12 +97,19 @@ KNOWN = frozenset(
     ],
 )
 def test_what_training_lacks_is_spelled_out(typed: str, read: str) -> None:
-    assert spell_out(typed, "en", KNOWN.__contains__) == read
-    assert spell_out(typed, "de", KNOWN.__contains__) == typed
+    assert spell_out(typed, ("en", "de"), KNOWN.__contains__) == read
+    assert spell_out(typed, ("de", "en"), KNOWN.__contains__) == typed
 
 
 def test_a_model_that_knows_pm_reads_it() -> None:
-    assert spell_out("7pm, 8 a.m.", "en", (KNOWN | {"pm"}).__contains__) == "7 pm, 8 am"
+    is_known = (KNOWN | {"pm"}).__contains__
+    assert spell_out("7pm, at 7PM, 8 a.m.", ("en", "de"), is_known) == "7 pm, at 7 pm, 8 am"
+
+
+def test_only_german_calls_under_a_number_and_gets_its_slashes_back() -> None:
+    text = "a pen/pencil at 555-1234"
+    assert spell_out(text, ("en", "fr"), KNOWN.__contains__) == text
+    assert spell_out(text, ("en", "de"), KNOWN.__contains__) == "a pen or pencil under 555-1234"
 
 
 @pytest.mark.parametrize(

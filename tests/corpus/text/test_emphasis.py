@@ -99,4 +99,5 @@ def test_an_empty_translation_stays_empty_but_for_the_marks():
 
 def test_many_signs_take_little_time():
     assert remove_marks("*a _b **c [d](e" * 20_000)[0].startswith("*a")
+    assert remove_marks('*"' * 20_000)[1] == ()
     assert len(remove_marks("**a [b](c)** " * 20_000)[1]) == 40_000

@@ -13,7 +13,7 @@ import pytest
 from nmt.corpus.text.parts import Part, Splitter, TextRules, surround
 from nmt.corpus.text.placeholders import PlaceholderRules, replace_codes
 from nmt.corpus.text.sentences import split_sentences
-from nmt.special_tokens import NUMBERS, PLACEHOLDERS
+from nmt.special_tokens import NUMBERS, PLACEHOLDERS, RESERVED
 
 _PAIRS = (
     "henry=Henry likes=mag the=den belt=Gürtel and=und is=ist a=ein red=rot where=wo "
@@ -222,6 +222,7 @@ WITHIN = [
     ("Tom said “hello” – but where", "Tom sagte „Hallo“ – aber wo"),
     ("Henry (Tom) likes it", "Henry (Tom) mag es"),
     ("Henry (not Tom) likes it.", "Henry (nicht Tom) mag es."),
+    ('Tom said "Hello"(^_^) yesterday', 'Tom sagte "Hello"(^_^) gestern'),
     ("Henry (I see) likes it", "Henry (ich sieh) mag es"),
     ("Zora [not Zbigniew] likes it", "Zora [nicht Zbigniew] mag es"),
     ('Write "OK" (not "Hello") to Tom', "Schreib „OK“ (nicht „Hallo“) zu Tom"),
@@ -336,6 +337,23 @@ ROWS = [
 @pytest.mark.parametrize(("typed", "expected"), ROWS)
 def test_typed_text(typed: str, expected: str) -> None:
     assert translate(typed) == expected
+
+
+def test_no_sign_or_placeholder_is_in_a_translation() -> None:
+    pieces = '"red" (red) [red] *red* "a b" (^_^) ^_^ :) ( ) " - / @ # . , ! 5 €5 Zora https://a.b/'
+    dice = random.Random(1)
+    for _ in range(2000):
+        pairs = zip(dice.choices(pieces.split(), k=9), dice.choices(["", " "], k=9), strict=True)
+        typed = "".join(piece + space for piece, space in pairs)
+        assert not re.search(f"[{RESERVED}]", translate(typed)), typed
+
+
+def test_halves_set_aside_only_what_has_been_translated() -> None:
+    [part] = splitter().parts(" and ".join(["see Tom (the red belt)"] * 4 + ["see (the page)"] * 3))
+    part = splitter().with_quotations(part, {"the red belt": "der rote Gürtel"})
+    halves = splitter().divide(part)
+    found = " ".join(splitter().write(half, model(half.text)) for half in halves)
+    assert (found.count("(der rote Gürtel)"), found.count("(den Seite)")) == (4, 3)
 
 
 def test_the_table_has_all_kinds() -> None:
@@ -454,6 +472,12 @@ def test_a_text_of_several_sentences_without_punctuation_is_divided(usual: int, 
     assert len(splitter(replace(RULES, usual=usual)).parts(line)) == parts
 
 
+def test_only_german_has_names_for_the_headers_of_english_mail() -> None:
+    for target, before in {"de": "Von: ", "fr": ""}.items():
+        [part] = splitter(replace(RULES, target_language=target)).parts("From: Henry")
+        assert part.before == before
+
+
 def test_what_stays_whole_is_not_divided() -> None:
     ready = splitter(replace(RULES, longest=3, room=3))
     parts = ready.parts("call +49 30 123 456 789 or Tom")
@@ -552,6 +576,9 @@ def test_a_spelled_out_abbreviation_ends_no_sentence(typed: str, written: str) -
         "the dog(s) are",
         "at < 5",
         "so -that is it",
+        "so -a dog",
+        "yes -I do",
+        "a(n) dog",
         "the way St. Mary",
     ],
 )

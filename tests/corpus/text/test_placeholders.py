@@ -216,7 +216,17 @@ def test_names_of_many_forms_are_hidden_as_a_whole(text: str, shown: str, words:
         ("a US law", "an American law"),
         ("the US president", "the American president"),
         ("the US works", "the USA works"),
-        ("US works", "American works"),
+        ("US works", "USA works"),
+        ("The US government is big.", "The American government is big."),
+        ("the US population", "the American population"),
+        ("a US works", "an American works"),
+        ("many UK works", "many British works"),
+        *(
+            (f"in the US {word} he works", f"in the USA {word} he works")
+            for word in ("now", "last", "today", "during", "after", "too", "before", "without")
+        ),
+        ("works for US now", "works for USA now"),
+        ("asked US for law", "asked US for law"),
         ("We asked the US and the UK.", "We asked the USA and the United Kingdom."),
         ("works for the UN", f"works for the {A}"),  # nations is unknown
         ("She works in IT.", f"She works in {A}."),
@@ -233,7 +243,8 @@ def test_names_of_many_forms_are_hidden_as_a_whole(text: str, shown: str, words:
 def test_abbreviations_in_capitals_that_are_words_in_small_letters(text: str, shown: str) -> None:
     known = words_of(
         "the us usa is big american law president we asked and united kingdom uk un works for she "
-        "in it who he about a an"
+        "in it who he about a an government population many british now last today during after "
+        "too before without"
     )
     assert rules(*known).insert(text).text == shown
 
@@ -283,7 +294,6 @@ def test_the_turkish_dotted_capital_hides_no_known_word(training: str) -> None:
 
 def test_hiding_takes_linear_time() -> None:
     program = """import time
-from statistics import median
 from nmt.corpus.text.placeholders import PlaceholderRules
 rules = PlaceholderRules(frozenset(), False, ("en", "de"))
 text = "n" * 200_000 + "'t"
@@ -295,12 +305,14 @@ hostile = (
     "{a}|{{a}|<?|__a|@@a|(^|[%|[A |US |aA |A 1 |"
     "A 1.2 |aA Pro |A 1 Pro |1 A "
 )
-seconds = []
-for unit in hostile.split("|"):
+def seconds(text):
     begin = time.process_time()
-    rules.insert(unit * 2500)
-    seconds.append(time.process_time() - begin)
-assert max(seconds) < 20 * median(seconds)  # linear: 5 times"""
+    rules.insert(text)
+    return time.process_time() - begin
+for unit in hostile.split("|"):
+    shorter = min(seconds(unit * 500) for _ in range(3))
+    # Quadratic: 16 times; a second and third try, since other programs may disturb the first
+    assert any(seconds(unit * 2000) < 8 * shorter for _ in range(3)), unit"""
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
 
 
@@ -449,6 +461,11 @@ def test_a_name_that_one_of_two_corpora_has_often_is_known() -> None:
     first = KnownWords(["zoe", "a"], False, ["Tom", "Ben"])
     both = first.extended_by(KnownWords(["tom", "b"], False, ["Zoe", "Ida"]))
     assert (both.words, both.names) == ({"zoe", "tom", "a", "b"}, {"Ben", "Ida"})
+
+
+def test_only_english_gets_the_s_of_a_genitive() -> None:
+    german = PlaceholderRules(frozenset(("auto",)), False, ("de", "en"))
+    assert german.insert("James' Auto").text == f"{A}' Auto"
 
 
 def test_rare_names_are_written_as_in_training() -> None:
