@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from nmt.corpus.text.punctuation import STOPS
-from nmt.corpus.text.quotations import SIGNS
+from nmt.corpus.text.quotations import MODIFIER, SIGNS
 
 _MOST_NESTED = 3  # as in **_[text](address)_**
 _MARKED = re.compile(
@@ -23,7 +23,10 @@ _MARKED = re.compile(
     r"|<(?P<tag>[a-z]{1,9})(?:\s[^<>\n]{0,200})?>(?P<content>[^\s.,;:!?].{0,300}?)</(?P=tag)>"
     r")"
 )
+_MARKED_ENGLISH = re.compile(f"{_MARKED.pattern}|{MODIFIER}")
 _OPENING = "\"'“„‘‚«»(["  # stands before a word and its marks
+_AROUND_MODIFIER = '"„('
+_ARTICLE = re.compile(r"(?i:d(?:as|e[mnrs]|ie)|ein(?:e[mnrs]?)?)")
 _CLOSING = STOPS + "\"'”“’‘«»)]"  # stands after them
 
 
@@ -40,13 +43,17 @@ class Mark:
     """Whether the punctuation after the last word is marked, too."""
 
 
-def remove_marks(text: str) -> tuple[str, tuple[Mark, ...]]:
+def remove_marks(text: str, language: str = "") -> tuple[str, tuple[Mark, ...]]:
     """Return a text without emphasis and links, and their marks, inner ones first.
+
+    language: code of the text's language; in English, quoted and bracketed words before a noun are
+    emphasized, too
 
     >>> remove_marks("My *dog* is here.")
     ('My dog is here.', (Mark(opening='*', closing='*', start=1, end=2, with_stop=False),))
     """
-    plain, spans = _without(text, _MOST_NESTED)
+    pattern = _MARKED_ENGLISH if language == "en" else _MARKED
+    plain, spans = _without(text, _MOST_NESTED, pattern)
     words = [word.start() for word in re.finditer(r"\S+", plain)] if spans else []
     return plain, tuple(
         Mark(
@@ -60,14 +67,17 @@ def remove_marks(text: str) -> tuple[str, tuple[Mark, ...]]:
     )
 
 
-def _without(text: str, depth: int) -> tuple[str, list[tuple[str, str, int, int]]]:
+def _without(
+    text: str, depth: int, pattern: re.Pattern[str]
+) -> tuple[str, list[tuple[str, str, int, int]]]:
     """Return the text without marks; the marks with the place of the text between them."""
     pieces: list[str] = []
     length = place = 0
     found: list[tuple[str, str, int, int]] = []
-    for match in _MARKED.finditer(text) if depth else ():
-        group = next(each for each in ("label", "inner", "content") if match[each])
-        inner, within = _without(match[group], depth - 1)
+    for match in pattern.finditer(text) if depth else ():
+        groups = ("label", "inner", "content", "modifier")
+        group = next(each for each in groups if match.groupdict().get(each))
+        inner, within = _without(match[group], depth - 1, pattern)
         pieces += [text[place : match.start()], inner]
         first = length + match.start() - place
         length = first + len(inner)
@@ -94,6 +104,9 @@ def put_marks(
             first, last = _longest_run(own, step=min(mark.end - mark.start, 2))
         else:
             first, last = _in_proportion(mark, source_words, len(words))
+        if mark.opening in _AROUND_MODIFIER and _ARTICLE.fullmatch(words[first]):
+            first += first < len(words) - 1  # "small" in eine Kleinstadt
+            last = max(first, last)
         if last < len(words):
             body = words[first].lstrip(_OPENING)
             words[first] = words[first][: len(words[first]) - len(body)] + mark.opening + body

@@ -262,7 +262,7 @@ class Splitter:
         if _LIST.fullmatch(text) and not _NO_LIST.search(text):
             return self._all(text.split(", "), tag, ",", quoted)
         raw, quotations = self._without_quotations(text, quoted)
-        raw, marks = remove_marks(raw)
+        raw, marks = remove_marks(raw, self.rules.source_language)
         replaced = self._placeholders.insert(raw) if self._placeholders else PlaceholderText(raw)
         marks = _in_words_of(replaced, marks)
         quotations = _with_placeholders(replaced, quotations)
@@ -353,7 +353,8 @@ class Splitter:
         elif part.continues and self.rules.target_language == "de":
             text = _SMALL.sub(lambda word: word[0].lower(), text)
         if part.marks:
-            text = put_marks(text, part.marks, pairs, len(part.text.split()))
+            marks = [_typeset(mark, self.rules.target_language) for mark in part.marks]
+            text = put_marks(text, marks, pairs, len(part.text.split()))
         # A German ordinal has the full stop that also ends the sentence.
         return _TWO_STOPS.sub(".", fill_placeholders(text, part.written))
 
@@ -395,6 +396,14 @@ def _with_placeholders(
             replaced.words[mark] = replaced.written[mark] = quotation.text
             found[mark] = quotation
     return found
+
+
+def _typeset(mark: Mark, language: str) -> Mark:
+    """Return a mark with the quotation marks of a language."""
+    if mark.opening != '"':
+        return mark
+    opening, closing = quotes_of(language, mark.opening, mark.closing)
+    return replace(mark, opening=opening, closing=closing)
 
 
 def _first_letter(text: str) -> str:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from nmt.corpus.text.acronyms import FUNCTION_WORDS
 from nmt.corpus.text.placeholders import cover_codes, has_text
 from nmt.corpus.text.punctuation import SENTENCE_ENDS
 from nmt.special_tokens import TAGS
@@ -22,6 +23,23 @@ _QUOTATION = re.compile(
     r"(?<![^\s(\[*_~-])\"(?P<quote>[^\s\"](?:[^\"]*[^\s\"])?)\"(?![\w-])"
     r"|(?<!\S)(?:\((?P<round>[^()\[\]]+)\)|\[(?P<square>[^()\[\]]+)\])(?![\w(-])"
 )
+_BEFORE_MODIFIER = "|".join(
+    rf"(?<=\b{word} )"
+    for word in (
+        *("a", "an", "the", "this", "that", "these", "those", "my", "your", "his", "her", "its"),
+        *("our", "their", "some", "any", "no", "every", "each", "another", "very", "called"),
+        *("two", "three", "four", "five", "old", "new", "good", "like", "love", "of"),
+    )
+)
+# One to three words right before the noun to which they belong: a "small" town, my (best) friend.
+# Translated by themselves, they would lack the noun's endings.
+MODIFIER = (
+    rf"(?i:{_BEFORE_MODIFIER}|(?<='s )|(?<=\d )(?!\()|(?<=[a-z]\" ))"
+    r"(?:\"(?=[A-Za-z ]+\")|\((?=[A-Za-z ]+\)))"
+    r"(?P<modifier>[A-Za-z][a-z]+(?: [a-z]+){0,2})[\")]"
+    rf"(?= (?!(?:{FUNCTION_WORDS})\b)(?:[\"(][a-z]{{2,}}[\")] )?[a-z]{{2}})"
+)
+_MODIFIER = re.compile(MODIFIER)
 _BEFORE_REPORT = re.compile(r" [a-zäöü]")  # "Stop!" he shouted.
 _RELATIVE = re.compile(r"(?!that is,)(?:who|whose|whom|which|that|where)\s.*[^?]\Z")
 _NOUN = re.compile(r"(?:[^\W\d_]+ )?[^\W\d_]+(?= $)")  # before a bracket, with its article
@@ -114,6 +132,8 @@ def set_aside(
         group = match.lastgroup or ""
         inner = text[match.start(group) : match.end(group)]
         if not has_text(inner):
+            continue
+        if language == "en" and _MODIFIER.match(text, match.start()):
             continue
         before, after = text[: match.start()], text[match.end() :]
         if group == "quote":

@@ -66,6 +66,37 @@ def test_other_signs_are_no_marks(text):
 
 
 @pytest.mark.parametrize(
+    ("text", "plain", "marks"),
+    [
+        ('a "small" town', "a small town", [Mark('"', '"', 1, 2)]),
+        ("My (very old) dog barks.", "My very old dog barks.", [Mark("(", ")", 1, 3)]),
+        ('Read the "Help" page.', "Read the Help page.", [Mark('"', '"', 2, 3)]),
+        (
+            'her "big" "new" house',
+            "her big new house",
+            [Mark('"', '"', 1, 2), Mark('"', '"', 2, 3)],
+        ),
+        ('He said "yes" yesterday.', 'He said "yes" yesterday.', []),
+        ('the "cat" and I', 'the "cat" and I', []),
+        ("It is 5 (five) hens.", "It is 5 (five) hens.", []),
+        ('the "C" key', 'the "C" key', []),
+        ('the "old) man"', 'the "old) man"', []),
+    ],
+)
+def test_quoted_and_bracketed_words_before_a_noun_are_emphasized_in_english(text, plain, marks):
+    assert remove_marks(text, "en") == (plain, tuple(marks))
+    assert remove_marks(text, "de") == (text, ())
+
+
+@pytest.mark.parametrize(
+    ("pairs", "expected"),
+    [([(0, 0), (1, 0)], 'die "Kleinstadt"'), ([(1, 1)], 'die "Kleinstadt"')],
+)
+def test_quotation_marks_are_not_put_around_an_article(pairs, expected):
+    assert put_marks("die Kleinstadt", [Mark('"', '"', 1, 2)], pairs, 3) == expected
+
+
+@pytest.mark.parametrize(
     ("pairs", "expected"),
     [
         ([(0, 0), (1, 3), (2, 4)], "Morgen kommt mein **Hund** (heim)."),

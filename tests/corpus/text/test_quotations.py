@@ -53,6 +53,7 @@ def test_quotations_and_brackets_are_set_aside(text, plain, sources):
         'He said "I am',
         'an "EU"-wide rule',
         "I am happy (: and well",
+        'a "small" town',  # emphasis
         '"Yes" (no)',  # nothing is left to translate
     ],
 )
