@@ -21,7 +21,9 @@ _PROGRAM_TEXT = (
     r"(?<![\w.])(?:[a-z]{1,3}|[A-Za-z_][\w.]{0,60}(?=\([^()\n]{0,200}[\"',=]))"
     rf"\((?!s\)){_ARGUMENT}(?:, ?{_ARGUMENT}){{0,9}}\)",
     rf"(?<![\w-])(?:{_COMMANDS})(?: [a-z]{{2,20}})?(?: --?[A-Za-z][\w=-]{{0,40}})+"  # ls -la
-    r"(?: \"[^\"\n]{0,80}\")?|(?<!\S)-[A-Za-z](?![\w'’-])|(?<!\w)cd \.\.(?![\w.])",
+    r"(?: \"[^\"\n]{0,80}\")?"
+    rf"|(?<![\w-])(?:{_COMMANDS}) (?:\"[^\"\n]{{1,80}}\"|'[^'\n]{{1,80}}')(?!\w)"  # rm 'my file'
+    r"|(?<!\S)-[A-Za-z](?![\w'’-])|(?<!\w)cd \.\.(?![\w.])",
     # The name of a hidden file, or an ending: .env, .pdf
     r"(?<!\S)\.(?:bash\w{2,10}|docx?|editorconfig|env|git\w{2,12}|htaccess|jpe?g|json|pdf|png|"
     r"profile|txt|\w{2,10}(?:ignore|rc)|xlsx?|zip)(?!\w)",

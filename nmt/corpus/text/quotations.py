@@ -7,15 +7,16 @@ copies this file beside translate.py.
 """
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from nmt.corpus.text.acronyms import FUNCTION_WORDS
 from nmt.corpus.text.placeholders import cover_codes, has_text
-from nmt.special_tokens import TAGS
+from nmt.special_tokens import PLACEHOLDERS, TAGS
 
-SIGNS = TAGS[-4:]
-"""They stand for quotations until placeholders do; text cannot contain them. A model confuses more
-of them in a sentence."""
+SIGNS = TAGS[-len(PLACEHOLDERS) :]
+"""They stand for quotations until placeholders do; text cannot contain them."""
 
 _QUOTATION = re.compile(
     r"(?<![^\s(\[*_~-])\"(?P<quote>[^\s\"](?:[^\"]*[^\s\"])?)\"(?![\w-])"
@@ -39,11 +40,32 @@ MODIFIER = (
 )
 _MODIFIER = re.compile(MODIFIER)
 _STOPS = ".!?…"
-_BEFORE_REPORT = re.compile(r" [a-zäöü]")  # "Stop!" he shouted.
+_LETTERS = re.compile(r"[^\W\d_]+")
+# Yes(no), but neither book(s) nor print(x)
+_ATTACHED_BEFORE = re.compile(
+    r"(?<![\w.])(?!(?:abs|input|len|list|max|min|open|print|range|round|set|sorted|sum|type)\()"
+    r"(?P<word>[^\W\d_]{2,})\((?!(?:s|e?n|er?|es|ren)\))(?P<inner>\d+|[A-Za-z]{2}[^()\n]*)\)"
+)
+_SPACE = re.compile(r"\s")
+_NAME = r"(?:I|(?!The|My|His|Her|Our|An?\b)[A-ZÄÖÜ][\w.]+(?: [A-ZÄÖÜ]\w+)?)"
+_SAID = (
+    "(?:said|says|asked|asks|shouted|cried|replied|called|answered|whispered|thought|yelled|wrote|"
+    "screamed|exclaimed|muttered|explained|begged|repeated|sagte|sagt|fragte|fragt|rief|ruft|"
+    r"schrie|antwortete|erwiderte|flüsterte|dachte|meinte)\b"
+)
+REPORT_OF_NAME = f" {_NAME} {_SAID}"
+"""What follows a quotation of a speaker in capitals: "Stop!" Tom shouted."""
+_REPORT = re.compile(
+    rf" (?:(?:{_NAME}|he|she|it|we|you|they|(?:an?|the|my|his|her|our|their)(?: [\w-]+){{1,2}}) )?"
+    rf"{_SAID}"
+)
 _RELATIVE = re.compile(r"(?:who|whose|whom|which|that|where)\s")
 _NOUN = re.compile(r"(?:[^\W\d_]+ )?[^\W\d_]+(?= $)")  # before a bracket, with its article
 _I = re.compile(r"I\b")
-_LONGEST_LABEL = 3  # of letters and abbreviations, which are copied: OK, TV
+_LONGEST_LABEL = 3  # of letters and abbreviations, which are copied, unless they are words: NO
+_ABBREVIATION = re.compile(
+    r"[^AEIOUYÄÖÜ]+|A[ADIM]|A[BK]C|EU|FAQ|I[DPQT]|OK|PIN|RAM|SIM|SOS|U[KNS]|USA|USB|UFO|WHO"
+)
 
 
 @dataclass(frozen=True)
@@ -60,13 +82,19 @@ class Quotation:
     """The full stop that was typed within the marks."""
     translation: str = ""
     """Of `source`."""
+    copied: bool = False
 
     @property
     def source(self) -> str:
         """The text to translate by itself, "" if it is copied."""
-        if len(self.text) <= _LONGEST_LABEL and (len(self.text) == 1 or self.text.isupper()):
+        if self.copied:
             return ""
-        return f"{self.noun}, {self.text}." if self.noun else self.text + self.stop
+        text = self.text.lower() if self._is_label else self.text
+        return f"{self.noun}, {text}." if self.noun else text + self.stop
+
+    @property
+    def _is_label(self) -> bool:
+        return self.text.isupper() and 1 < len(self.text) <= _LONGEST_LABEL
 
     @property
     def written(self) -> str:
@@ -75,12 +103,16 @@ class Quotation:
             return self.text
         clauses = self.translation.split(", ")
         found = clauses[1] if self.noun and len(clauses) > 1 else self.translation
-        return found if self.text.endswith(".") else found.removesuffix(".")
+        found = found if self.text.endswith(".") else found.removesuffix(".")
+        return found.upper() if self._is_label else found
 
     @property
     def continues(self) -> bool:
         """Whether it begins in a small letter as a part of the sentence; brackets hide an I."""
-        return self.text[0].islower() or (self.opening != '"' and bool(_I.match(self.text)))
+        if self.text[0].islower():
+            return True
+        begins = self.opening != '"' and _I.match(self.text)
+        return bool(begins) and self.text[-1] not in _STOPS
 
     @property
     def typed(self) -> str:
@@ -93,8 +125,9 @@ class Quotation:
 
     def put_marks(self, text: str, placeholder: str) -> str:
         """Return a translation with the marks around the placeholder, whatever the model wrote."""
+        double = "" if text.count("(") == text.count(")") else r"\)*"  # not (see "A" (b))
         text = re.sub(
-            rf"[\"(\[]?{placeholder}([.,]?)[\")\]]?",
+            rf"(?:\"+|[(\[])?{placeholder}([.,]?)(?:\"+{double}|[)\]]{double})?",
             lambda found: f"{self.opening}{placeholder}{found[1]}{self.closing}",
             text,
         )
@@ -105,10 +138,12 @@ class Quotation:
         return text
 
 
-def set_aside(text: str, language: str) -> tuple[str, dict[str, Quotation]]:
+def set_aside(
+    text: str, language: str, is_known: Callable[[str], bool] = lambda word: False
+) -> tuple[str, dict[str, Quotation]]:
     """Return plain text with a sign in place of each quotation and bracket, and what they are.
 
-    language: code of the text's language
+    language: code of the text's language; is_known: whether training has a word, in lower case
 
     >>> [each.text for each in set_aside('He said "yes".', "en")[1].values()]
     ['yes']
@@ -117,7 +152,8 @@ def set_aside(text: str, language: str) -> tuple[str, dict[str, Quotation]]:
         return text, {}
     found: dict[str, Quotation] = {}
     pieces, place = [], 0
-    for match in _QUOTATION.finditer(cover_codes(text)):
+    covered = cover_codes(text)
+    for match in _QUOTATION.finditer(covered):
         group = match.lastgroup or ""
         inner = text[match.start(group) : match.end(group)]
         if not has_text(inner) or len(found) == len(SIGNS):
@@ -132,10 +168,66 @@ def set_aside(text: str, language: str) -> tuple[str, dict[str, Quotation]]:
             noun = _NOUN.search(before) if language == "en" and _RELATIVE.match(inner) else None
             opening, closing = text[match.start()], text[match.end() - 1]
             found[sign], stop = Quotation(opening, closing, inner, noun[0] if noun else ""), ""
+        is_code = not covered[match.start(group) : match.end(group)].strip("x")
+        if is_code or _is_copied(inner, is_known):
+            found[sign] = replace(found[sign], copied=True)
         pieces += [text[place : match.start()], sign + stop]
         place = match.end()
     plain = "".join([*pieces, text[place:]])
     return (plain, found) if found and has_text(plain) else (text, {})
+
+
+def with_spaces(text: str, is_known: Callable[[str], bool]) -> str:
+    """Return English text with the spaces that are missing around brackets.
+
+    is_known: whether training has a word, in lower case
+
+    >>> with_spaces("Yes(no)", {"yes", "no"}.__contains__)
+    'Yes (no)'
+    """
+    if not _ATTACHED_BEFORE.search(text):
+        return text
+    covered = cover_codes(text)
+    pieces, place = [], 0
+    for match in _ATTACHED_BEFORE.finditer(covered):
+        glued = bool(_LETTERS.match(covered, match.end()))
+        sure = glued if match["inner"].isdigit() else is_known(match["word"].lower())
+        words = _LETTERS.findall(match["inner"].lower())
+        if sure and all(map(is_known, words)):
+            opening = match.end("word")
+            pieces += [text[place:opening], " ", text[opening : match.end()], " " * glued]
+            place = match.end()
+    return "".join([*pieces, text[place:]])
+
+
+def row(text: str) -> list[str]:
+    """Return the parts of a text with nothing to translate but quotations and brackets.
+
+    Of another text, return the text itself.
+
+    >>> row('"Name" (first)')
+    ['"Name"', '(first)']
+    """
+    covered = cover_codes(text) if '"' in text or "(" in text or "[" in text else ""
+    matches = list(_QUOTATION.finditer(covered))
+    ends = [0, *(match.end() for match in matches)]
+    starts = [*(match.start() for match in matches), len(text)]
+    if not matches or has_text(
+        " ".join(text[end:start] for end, start in zip(ends, starts, strict=True))
+    ):
+        return [text]
+    cuts = {match.start() for match in matches}
+    cuts |= {space.start() for end in ends[1:] if (space := _SPACE.search(text, end))}
+    places = [0, *sorted(cuts - {0}), len(text)]
+    pieces = (text[start:end].strip() for start, end in pairwise(places))
+    return [piece for piece in pieces if piece]
+
+
+def _is_copied(text: str, is_known: Callable[[str], bool]) -> bool:
+    """Return whether a quotation is no word: a letter, or an abbreviation in capitals."""
+    if len(text) > _LONGEST_LABEL or not (len(text) == 1 or text.isupper()):
+        return False
+    return len(text) == 1 or bool(_ABBREVIATION.fullmatch(text)) or not is_known(text.lower())
 
 
 def _quotation(inner: str, before: str, after: str) -> tuple[Quotation, str]:
@@ -148,4 +240,4 @@ def _quotation(inner: str, before: str, after: str) -> tuple[Quotation, str]:
         stop = "." if inner.endswith(".") and not inner.endswith("..") else ""
         read = "" if before.endswith((", ", ": ")) else "."
         return Quotation('"', '"', inner.removesuffix(stop), stop=stop), read
-    return Quotation('"', '"', inner), "" if before or not _BEFORE_REPORT.match(after) else ","
+    return Quotation('"', '"', inner), "" if before or not _REPORT.match(after) else ","
