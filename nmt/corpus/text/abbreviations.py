@@ -101,6 +101,7 @@ _AT_TELEPHONE = re.compile(
 )
 _TITLE = re.compile(r"\b(Dr|Prof)(?= [A-Z])")
 _TRIPLE = re.compile(r"([^\W\d_])\1{2,}")
+_PERHAPS_SEVERAL = re.compile(r"\b([^\W\d_]{2,})\((s|e?n|es|ren)\)(?!\w)")  # friend(s)
 _DECADE = re.compile(r"(?<=\d0)['’](?=s\b)|(?<!\w)['’](?=\d0s\b)")
 
 
@@ -175,7 +176,11 @@ def spell_out(text: str, languages: tuple[str, str], is_known: Callable[[str], b
         solid = match[1] + match[2].lower()
         return solid if not knows(match[0]) and is_known(solid.lower()) else match[0]
 
-    spelled = spell_out_dates(text, is_known)
+    def several(match: re.Match[str]) -> str:
+        plural = match[1] + match[2]
+        return plural if is_known(plural.lower()) else match[1]
+
+    spelled = _PERHAPS_SEVERAL.sub(several, spell_out_dates(text, is_known))
     if _TRIPLE.search(spelled):
         spelled = WORD.sub(not_drawn_out, spelled)
     spelled = _CONTRACTION.sub(contraction, _WITHOUT_G.sub(with_g, spelled))

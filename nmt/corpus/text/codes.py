@@ -23,7 +23,9 @@ _PROGRAM_TEXT = (
     r"(?<![\w.])(?!a\(n\))(?:[a-z]{1,3}|[A-Za-z_][\w.]{0,60}(?=\([^()\n]{0,200}[\"',=]))"
     rf"\((?!s\)){_ARGUMENT}(?:, ?{_ARGUMENT}){{0,9}}\)",
     rf"(?<![\w-])(?:{_COMMANDS})(?: [a-z]{{2,20}})?(?: --?[A-Za-z][\w=-]{{0,40}})+"  # ls -la
-    rf"(?: \"[^\"\n]{{0,80}}\")?|(?<!\S)(?!{DASHED}|-[AIa] [a-z])-[A-Za-z](?![\w'’-])"
+    r"(?: \"[^\"\n]{0,80}\")?"
+    rf"|(?<![\w-])(?:{_COMMANDS}) (?:\"[^\"\n]{{1,80}}\"|'[^'\n]{{1,80}}')(?!\w)"  # rm 'my file'
+    rf"|(?<!\S)(?!{DASHED}|-[AIa] [a-z])-[A-Za-z](?![\w'’-])"
     r"|(?<!\w)cd \.\.(?![\w.])",
     # The name of a hidden file, or an ending: .env, .pdf
     r"(?<!\S)\.(?:bash\w{2,10}|docx?|editorconfig|env|git\w{2,12}|htaccess|jpe?g|json|pdf|png|"

@@ -11,6 +11,7 @@ from typing import Literal
 from nmt.corpus.text.abbreviations import AFTER_SAYING, cover_abbreviations
 from nmt.corpus.text.names import WORD
 from nmt.corpus.text.placeholders import EMOTICON, cover_codes
+from nmt.corpus.text.quotations import REPORT_OF_NAME
 from nmt.corpus.text.surroundings import LIST_SIGN
 from nmt.special_tokens import NUMBERS, PLACEHOLDERS, RESERVED
 
@@ -34,6 +35,9 @@ _FIGURE_ENDS = re.compile(
 _EMPHASIS_ENDS = re.compile(r"(?<=[.!?])(?:\*{1,3}|_{1,3}|~~)(?=\s)")  # *Stop!* Now
 _FACE_ENDS = re.compile(rf"(?!<)(?:{EMOTICON}|[\U0001f600-\U0001f64f]+)(?=\s[A-ZÄÖÜ])")
 _NO_SPACE = re.compile(r"(?:[^\W\d_]|\s\d{1,4}|[)\"”“])[.!?][\"'”“’)]*\Z")
+_REPORTED = re.compile(rf"[!?…](?=[\"”“’']{REPORT_OF_NAME})")  # "Stop!" Tom said.
+# (The door is open.) of a sentence by itself
+_BRACKETED = re.compile(r"(\A|[.!?…][\"”“’]?\s)\((?=[\"“A-ZÄÖÜ])([^()\n]+[.!?…])\)(?=\s|\Z)")
 _CELL = re.compile(r"(?<=\t)(?=[^\t])")
 _RIGHT_TO_LEFT = {"ar", "dv", "fa", "he", "ku", "ps", "sd", "ug", "ur", "yi", "arc", "ckb", "syr"}
 
@@ -131,6 +135,8 @@ def sentence_lengths(line: str, segment: Callable[[str], Sequence[str]]) -> list
     plain = _ANSWER.sub("xx.", plain)
     plain = _FIGURE_ENDS.sub(lambda figures: "!" * len(figures[0]), plain)
     plain = _EMPHASIS_ENDS.sub(lambda mark: "”" * len(mark[0]), plain)
+    plain = _REPORTED.sub(",", plain)
+    plain = _BRACKETED.sub(r"\1X\2”", plain)
     if sign := LIST_SIGN.match(line):
         plain = sign[0].replace(".", "x") + plain[sign.end() :]
     lengths: list[int] = []

@@ -20,6 +20,7 @@ from nmt.corpus.text.normalization import UnicodeForm, is_right_to_left, sentenc
 from nmt.corpus.text.placeholders import (
     PlaceholderRules,
     PlaceholderText,
+    cover_codes,
     fill_placeholders,
     has_text,
     without_misplaced,
@@ -32,9 +33,10 @@ from nmt.corpus.text.punctuation import (
     strip_punctuation,
     to_known,
     typeset,
+    with_primes,
     within_quotes,
 )
-from nmt.corpus.text.quotations import Quotation, set_aside
+from nmt.corpus.text.quotations import Quotation, row, set_aside, with_spaces
 from nmt.corpus.text.surroundings import peel, with_german_headers
 from nmt.special_tokens import PLACEHOLDERS
 
@@ -58,6 +60,8 @@ _SMALL = re.compile(
 )
 _TWO_STOPS = re.compile(r"(?<=\d)\.\.(?!\.)")
 _ELLIPSIS = re.compile(r"(?<!\.)\.{2,4}(?!\.)")
+# Quotation marks of the translation that are not next to a quotation
+_STRAY_QUOTE = re.compile(rf"(?<![{PLACEHOLDERS}])(?<![{PLACEHOLDERS}][.,])\"(?![{PLACEHOLDERS}])")
 _SHORTEST, _LONGEST = 0.5, 2.5  # of the usual length
 
 
@@ -214,7 +218,7 @@ class Splitter:
         if not has_text(core):
             return []
         if self.rules.plain_punctuation:
-            core = double_outside(plain(core))
+            core = double_outside(plain(core), cover_codes)
         else:
             core = to_known(core, self._knows)
         parts = self._split(core, tag, quoted)
@@ -242,7 +246,7 @@ class Splitter:
         for number, text in enumerate(texts, 1):
             end = separator if number < len(texts) else ""
             if found := self._framed(text.strip(), tag, quoted):
-                continues = bool(parts) and _first_letter(found[0].raw).islower()
+                continues = bool(parts or waiting) and _first_letter(found[0].raw).islower()
                 before = waiting + found[0].before
                 found[0] = replace(found[0], before=before, continues=continues)
                 found[-1] = replace(found[-1], after=found[-1].after + end)
@@ -256,14 +260,22 @@ class Splitter:
 
     def _split(self, text: str, tag: str, quoted: Collection[str] | None) -> list[Part]:
         longest = self.rules.longest
+        if self.rules.source_language == "en" and self._placeholders:
+            text = with_spaces(text, self._placeholders.known.__contains__)
         if len(texts := items(text, self.rules.source_language)) > 1:
+            return self._all(texts, tag, quoted=quoted)
+        if len(texts := row(text)) > 1:
             return self._all(texts, tag, quoted=quoted)
         # A model would drop and repeat items.
         if _LIST.fullmatch(text) and not _NO_LIST.search(text):
             return self._all(text.split(", "), tag, ",", quoted)
         raw, quotations = self._without_quotations(text, quoted)
         raw, marks = remove_marks(raw, self.rules.source_language)
-        replaced = self._placeholders.insert(raw) if self._placeholders else PlaceholderText(raw)
+        replaced = (
+            self._placeholders.insert(with_primes(raw))
+            if self._placeholders
+            else PlaceholderText(raw)
+        )
         marks = _in_words_of(replaced, marks)
         quotations = _with_placeholders(replaced, quotations)
         capitals = self._writes_capitals and _in_capitals(replaced.text)
@@ -307,7 +319,8 @@ class Splitter:
     ) -> tuple[str, dict[str, Quotation]]:
         if not self._placeholders or self.rules.strip_punctuation or not self._knows('"()'):
             return text, {}
-        return set_aside(text, self.rules.source_language, quoted)
+        is_known = self._placeholders.known.__contains__
+        return set_aside(text, self.rules.source_language, is_known, quoted)
 
     def sentences(self, text: str) -> list[str]:
         """Cut text into sentences, without the whitespace around them."""
@@ -334,6 +347,8 @@ class Splitter:
         text = self._restore_case(translation) if self._restore_case else translation
         for mark, quotation in part.quotations.items():
             text = quotation.put_marks(text, mark)
+        if part.quotations and '"' not in part.raw:
+            text = _STRAY_QUOTE.sub("", text)
         if self.rules.plain_punctuation:
             text = typeset(text, self.rules.target_language)
             text = within_quotes(text, part.before, part.after)

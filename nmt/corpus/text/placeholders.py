@@ -16,7 +16,7 @@ from nmt.corpus.text.codes import CODES, WAYS
 from nmt.corpus.text.dates import ALL_MONTHS
 from nmt.corpus.text.names import TITLES, WORD, NameRules, hisses, is_after_title, with_genitives
 from nmt.corpus.text.products import PRODUCT, SOFTWARE, hide_versions
-from nmt.corpus.text.punctuation import with_usual_spaces
+from nmt.corpus.text.punctuation import with_usual_spaces, without_primes
 from nmt.special_tokens import NUMBERS, PLACEHOLDERS
 
 # Skips the endings of contractions and genitives ("Zora'll", "Zora's"), and what precedes "n't":
@@ -98,7 +98,9 @@ _NAMELIKE = re.compile(
             rf"(?<!\w)(?i:(?:https?|ftp|file)://|mailto:|tel:|(?<!\.)www\.){_URL_TEXT}",
             r"(?<![\w.+-])[\w.+-]{1,64}(?:@(?=[A-Za-z])|[(\[](?:at|AT)[)\]])[\w-]{1,63}(?:\.[\w-]{1,63})*",
             rf"(?<![\w.@/-])\w[\w-]{{0,63}}(?:\.[a-z]{{2,24}}){{1,4}}/{_URL_TEXT}",  # bit.ly/3xYz
-            r"(?<=[\"“„'‘])(?:[A-Za-z]:\\|\\\\\w)[^\"“”'’\n]{1,200}(?=[\"“”'’])",  # "C:\My Files"
+            # "C:\My Files", "/home/My Files"
+            r"(?<=[\"“„'‘])(?:[A-Za-z]:\\|\\\\\w|~?/[\w.]+/)[^\"“”'’\n]{1,200}(?=[\"“”'’])",
+            r"(?<=\()(?:[A-Za-z]:\\|\\\\\w)[^()\n]{1,200}(?=\))",
             r"(?<!\S)[A-Za-z]:\\\S*\w|(?<!\S)(?:~|\.{1,2})?/\.?\w(?:[^\s,;:!?]*\w)?",  # a path
             r"(?<!\S)\\\\\w\S*\w|(?<!\S)--[a-z][\w-]*\w",  # \\server\share, --help
             r"(?<!\S)\w[\w.-]*(?:/[\w.-]+)*/[\w-]+\.[A-Za-z]{1,5}(?!\w)",  # src/main.rs
@@ -160,6 +162,7 @@ _NUMBER = re.compile(
     r"(?:\+\d{1,3}|\(?0\d{1,6}\)?)(?:[ /-]\(?\d+\)?)+|\(\d{3}\) ?\d{3}-\d{4}"  # telephone
     r"|\d+(?:[ -]\d{3,4}){2,}(?: \d{1,2})?(?!\d)"
     r"|\d{1,3} [1-9]/[2-9](?![\w/])"  # 2 1/2
+    r"|\d+[′″](?: ?(?:[x×] ?)?\d+[′″])*"  # feet and inches
     r"|\+?\d+(?:(?:[.,:/x×–—'-]|[–—-](?P=currency)| [x×] )\d+)*[½¼¾]?|(?<![^\s(])\.\d+|[½¼¾])"
     r"(?(currency)|(?P<unit>"  # m after a currency is no metre
     rf"\s?[%‰€]|\s?[¢{_SIGNS}](?!\d)|\s?°(?:\s?[CF]\b)?|[\s-]?(?:{UNITS})(?![\w²³])|\s[mgl](?!\w)"
@@ -459,7 +462,10 @@ class PlaceholderRules:
         return NameRules(self._is_known, self.target_words, self.languages[0])
 
     def insert(self, text: str) -> PlaceholderText:
-        """Replace addresses, codes, numbers and unknown words with placeholders."""
+        """Replace addresses, codes, numbers and unknown words with placeholders.
+
+        Primes are read as signs of feet and inches, and written as quotation marks.
+        """
         replaced = replace_codes(text)
         language = self.languages[0]
         if language in ("en", "de"):
@@ -494,6 +500,10 @@ class PlaceholderRules:
             replaced.text = with_genitives(replaced.text, replaced.words)
         if self.knows:
             replaced.text = self._without_unknown_symbols(replaced)
+        # Of feet and inches, which the caller has marked
+        for words in (replaced.words, replaced.written):
+            words.update((mark, without_primes(word)) for mark, word in words.items())
+        replaced.text = without_primes(replaced.text)
         return replaced
 
     def _in_target(self, word: str) -> str:

@@ -40,11 +40,17 @@ _BREAK_BEFORE_CLAUSE = re.compile(
 _DASH = re.compile(r"(?<!\d)[–—―]|[–—―](?!\d)")
 _OPENS_QUOTATION = re.compile(r"(?:^|(?<=[\s(\[{–—-]))\"(?=\S)")
 # Single quotation marks around words; further apostrophes between them are within words.
+_ELIDED = rf"[{NUMBERS}]|(?i:\d\ds?|twas|tis|em|cause|til|bout)\b"  # '68, 'twas
 _SINGLE_QUOTED = re.compile(
-    r"(?<![^\s(\[{\"„“–—-])'(?=[^\s'])(?!n')((?:[^']|(?<=\w)'(?=\w))+)(?<=[^\s'])'(?![\w'])"
+    rf"(?<![^\s(\[{{\"„“–—-])'(?=[^\s'])(?!n'|{_ELIDED})((?:[^']|(?<=\w)'(?=\w))+)"
+    r"(?<=[^\s'])'(?![\w'])"
 )
 _QUOTE = re.compile(r'(?<!\d)"|"(?=\w)')  # not inches
 _ALTERNATED = str.maketrans("„“‚‘", "‚‘„“")
+_INCHES = re.compile(r"(?<=\d)\"(?!\w)")  # of text without quotations
+_FEET = re.compile(
+    r"(?<=\d)'(?= ?\d+″| [x×] \d| (?:tall|long|wide|high|deep)\b|(?<= [x×] \d')|(?<= [x×] \d\d'))"
+)
 _CLOSES_QUOTATION = rf'(?<![\d{NUMBERS}])"'  # not inches
 DASHED = (  # The man -a doctor- left
     r"(?<=\w )-(?=[a-z])(?:[^-\n]|(?<=\w)-(?=\w)){1,80}(?<=\w)-(?= (?!and\b|or\b)|[.,;:!?]|$)"
@@ -69,8 +75,10 @@ def plain(text: str) -> str:
     return text.translate(_PLAIN)
 
 
-def double_outside(text: str) -> str:
+def double_outside(text: str, cover: Callable[[str], str] = str) -> str:
     """Return plain text whose outer quotation marks are double ones, those within them single.
+
+    cover: replaces what is kept as typed with text of the same length
 
     >>> double_outside("'I've seen \"Jaws\",' he said")
     '"I\'ve seen \'Jaws\'," he said'
@@ -79,15 +87,32 @@ def double_outside(text: str) -> str:
         return text
     text = text.replace("``", '"').replace("''", '"')  # as LaTeX writes them
     pieces, place, doubles = [], 0, 0
-    for match in _SINGLE_QUOTED.finditer(text):
+    covered = cover(text)
+    for match in _SINGLE_QUOTED.finditer(covered):
         before = text[place : match.start()]
-        doubles += len(_QUOTE.findall(before))
-        inner = match[0]
+        doubles += len(_QUOTE.findall(covered, place, match.start()))
+        inner = text[match.start() : match.end()]
         if doubles % 2 == len(_QUOTE.findall(match[1])) % 2 == 0:  # not within double ones
-            inner = f'"{_QUOTE.sub(chr(39), match[1])}"'
+            inner = f'"{_QUOTE.sub(chr(39), inner[1:-1])}"'
         pieces += [before, inner]
         place = match.end()
     return "".join(pieces) + text[place:]
+
+
+def with_primes(text: str) -> str:
+    """Return plain text with primes in place of the signs of feet and inches.
+
+    >>> with_primes("5' 11\" tall, a 27\" screen")
+    '5′ 11″ tall, a 27″ screen'
+    """
+    if "'" not in text and '"' not in text:
+        return text
+    return _FEET.sub("′", _INCHES.sub("″", text))
+
+
+def without_primes(text: str) -> str:
+    """Undo `with_primes`."""
+    return text.replace("′", "'").replace("″", '"')
 
 
 def with_usual_spaces(text: str) -> str:

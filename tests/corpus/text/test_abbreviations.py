@@ -14,7 +14,7 @@ KNOWN = frozenset(
         "hour hours minutes pounds feet january february march june monday tuesday friday etc "
         "hrs vs approx page pages them because it was coming dollars pen pencil or per all "
         "about against prepaid without under with against going to the open at and now coworker co "
-        "tonight today forever",
+        "tonight today forever pens",
     )
 )
 
@@ -38,6 +38,7 @@ KNOWN = frozenset(
         ("12lbs, 6 ft", "12 pounds, 6 feet"),
         ("60mph", "60 mph"),
         ("1st, 2nd, 3rd, 20th", "1st, 2nd, 3rd, 20th"),
+        ("pencil(s), box(es), pen(s)", "pencil, box, pens"),
         # Abbreviations
         ("e.g. now", "for example now"),
         ("E.g. now", "For example now"),

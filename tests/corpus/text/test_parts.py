@@ -316,6 +316,23 @@ WITHIN = [
     ),
     ("it is 'red' and “red”", "Es ist „Rot“ und „Rot“"),
     ("5' 10\" and 'red'", "5' 10\" und „Rot“"),
+    # Feet and inches, and text of programs
+    ('a 27" and a 15" train', 'Ein 27" und ein 15" Zug'),
+    ("a 12' x 15' station", "Ein 12' x 15' Bahnhof"),
+    ("it is 5' 11\" and 3' long", "Es ist 5' 11\" und 3' long"),
+    ("call print('red') and rm 'red book.txt'", "Ruf print('red') und rm 'red book.txt'"),
+    ('see "C:\\My Red\\a.txt" (not red)', "Sieh „C:\\My Red\\a.txt“ (nicht rot)"),
+    ("it is (C:\\My Red\\a.txt) and red", "Es ist (C:\\My Red\\a.txt) und rot"),
+    ("in '68 the trains' belt", "In '68 den trains' Gürtel"),
+    # Missing spaces, labels, rows, words before a noun
+    (
+        "Red(not red) and Tom(12)and Henry(9)is red",
+        "Rot (nicht rot) und Tom (12) und Henry (9) ist rot",
+    ),
+    ('it is "NOT" or "TV"', "Es ist „NICHT“ oder „TV“"),
+    ('"Name" (red)', "„Name“ (Rot)"),
+    ("25 (not 26)", "25 (nicht 26)"),
+    ('the "red" train and the (red) belt', "Den „rot“ Zug und den (rot) Gürtel"),
     ("&Stop", "&Halt"),
     ("_Stop", "_Halt"),
     ("~Stop", "~Halt"),
@@ -349,11 +366,11 @@ def test_no_sign_or_placeholder_is_in_a_translation() -> None:
 
 
 def test_halves_set_aside_only_what_has_been_translated() -> None:
-    [part] = splitter().parts(" and ".join(["see Tom (the red belt)"] * 4 + ["see (the page)"] * 3))
+    [part] = splitter().parts(" ".join(["see (the red belt)"] * 8 + ["see (the page)"] * 3))
     part = splitter().with_quotations(part, {"the red belt": "der rote Gürtel"})
     halves = splitter().divide(part)
     found = " ".join(splitter().write(half, model(half.text)) for half in halves)
-    assert (found.count("(der rote Gürtel)"), found.count("(den Seite)")) == (4, 3)
+    assert (found.count("(der rote Gürtel)"), found.count("(den Seite)")) == (8, 3)
 
 
 def test_the_table_has_all_kinds() -> None:

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from nmt.corpus.text.quotations import SIGNS, Quotation, set_aside
+from nmt.corpus.text.quotations import SIGNS, Quotation, row, set_aside
 
 A, B = SIGNS[:2]
 
@@ -21,6 +21,10 @@ A, B = SIGNS[:2]
         ('Click **"Save"** now.', f"Click **{A}** now.", ["Save"]),
         # What the model reads after the marks
         ('"Stop!" he shouted.', f"{A}, he shouted.", ["Stop!"]),
+        ('"Stop!" Tom Mill said.', f"{A}, Tom Mill said.", ["Stop!"]),
+        ('"Stop!" cried the old man.', f"{A}, cried the old man.", ["Stop!"]),
+        ('"Help!" is a good film.', f"{A} is a good film.", ["Help!"]),
+        ('"Help!" was what they said.', f"{A} was what they said.", ["Help!"]),
         ('"I am here," he said.', f"{A}, he said.", ["I am here"]),
         ('He shouted "Stop!"', f"He shouted {A}.", ["Stop!"]),
         ('He said "yes."', f"He said {A}.", ["yes."]),
@@ -64,7 +68,7 @@ def test_other_marks_stay(text):
 def test_further_quotations_stay():
     plain, quotations = set_aside(" ".join(f"see (item {number})" for number in range(9)), "en")
     assert list(quotations) == list(SIGNS)
-    assert plain.endswith("see (item 4) see (item 5) see (item 6) see (item 7) see (item 8)")
+    assert plain.endswith(f"see {SIGNS[-1]} see (item 8)")
 
 
 @pytest.mark.parametrize(
@@ -78,6 +82,44 @@ def test_further_quotations_stay():
 )
 def test_the_translation_has_no_full_stop_that_the_source_lacks(quotation, written):
     assert quotation.written == written
+
+
+@pytest.mark.parametrize(
+    ("label", "source"),
+    [("NO", "no"), ("NEW", "new"), ("TV", ""), ("OK", ""), ("ZQA", ""), ("a", "")],
+)
+def test_only_words_among_labels_in_capitals_are_translated(label, source):
+    [quotation] = set_aside(f'Press "{label}" now', "en", {"no", "new", "ok", "tv"}.__contains__)[
+        1
+    ].values()
+    assert quotation.source == source
+
+
+def test_the_translation_of_a_label_is_in_capitals():
+    assert Quotation("(", ")", "NEW", translation="Neu.").written == "NEU"
+
+
+@pytest.mark.parametrize(
+    ("text", "continues"), [("I think", True), ("I think.", False), ("Yes", False), ("yes.", True)]
+)
+def test_a_sentence_in_brackets_does_not_continue_another(text, continues):
+    assert Quotation("(", ")", text).continues is continues
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ('"Name" (first)', ['"Name"', "(first)"]),
+        ("25 (almost 26)", ["25", "(almost 26)"]),
+        ('[door opens] "Hello?"', ["[door opens]", '"Hello?"']),
+        ('"A1", "yes".', ['"A1",', '"yes".']),
+        ('The "name" (first)', ['The "name" (first)']),
+        ("No marks", ["No marks"]),
+        ("", [""]),
+    ],
+)
+def test_a_row_of_quotations(text, parts):
+    assert row(text) == parts
 
 
 @pytest.mark.parametrize(
@@ -100,7 +142,7 @@ def test_all_clauses_of_a_relative_clause_are_written():
 
 
 def test_quotations_without_a_translation_stay():
-    plain, quotations = set_aside('The "red" car (he was) is "OK".', "en", {"he was"})
+    plain, quotations = set_aside('The "red" car (he was) is "OK".', "en", sources={"he was"})
     assert plain == f'The "red" car {A} is {B}.'
     assert [each.text for each in quotations.values()] == ["he was", "OK"]
 
@@ -112,6 +154,9 @@ def test_quotations_without_a_translation_stay():
         (Quotation('"', '"', "no"), 'Er hat "X gesagt.', 'Er hat "X" gesagt.'),
         (Quotation('"', '"', "no"), "Er hat X gesagt.", 'Er hat "X" gesagt.'),
         (Quotation('"', '"', "no"), "X, sagte er.", '"X", sagte er.'),
+        (Quotation('"', '"', "no"), 'Er hat "X"" gesagt.', 'Er hat "X" gesagt.'),
+        (Quotation("(", ")", "or"), "Drück (X)).", "Drück (X)."),
+        (Quotation("(", ")", "b"), "(siehe A (X))", "(siehe A (X))"),
         (Quotation("[", "]", "new"), "Der Film (X ist gut.", "Der Film [X] ist gut."),
         (Quotation('"', '"', "no", stop="."), 'Er sagte: "X".', 'Er sagte: "X."'),
         (Quotation('"', '"', "no", stop="."), 'Er sagte: "X"', 'Er sagte: "X."'),

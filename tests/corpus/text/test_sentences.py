@@ -42,6 +42,11 @@ from nmt.corpus.text.sentences import split_sentences
             for short in ("approx.", "Mon.", "Tel.", "max.", "vol.", "etc.", "No.", "p.", "Jan.")
         ),
         ("See, e.g. Ben, i.e. him.", ["See, e.g. Ben, i.e. him."]),
+        ('"Really?" Tom asked. "No."', ['"Really?" Tom asked.', '"No."']),
+        ('"Stop!" I said.', ['"Stop!" I said.']),
+        ('"Stop!" I left.', ['"Stop!"', "I left."]),
+        ("Sit. (It is open.) Go.", ["Sit.", "(It is open.)", "Go."]),
+        ("Sit (Ben is here.) or go.", ["Sit (Ben is here.) or go."]),
         ("In the sun. it was hot", ["In the sun.", "it was hot"]),
     ],
 )
