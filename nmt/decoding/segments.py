@@ -294,7 +294,7 @@ class Segmenter:
 
     def untranslated(self, sentence: str) -> str:
         """Return a sentence without text as it appears in the translation."""
-        return self._splitter.without_text(split_tag(self._data, sentence)[1])
+        return self._splitter.tidy(split_tag(self._data, sentence)[1])
 
     def unknown(self, segment: Segment) -> list[str]:
         """Return what the model reads as unknown or as bytes: characters, or words if it has no

@@ -139,7 +139,7 @@ class Translator:
                 is_long |= sum(x.parts for x in own) > 1 and tokens > self.rules.longest
                 translated = _joined(own)
                 text += sentence[:start]
-                text += translated if each else self._splitter.without_text(sentence)
+                text += translated if each else self._splitter.tidy(sentence)
                 text += sentence[max(start, end) :]
             count, whole = sum(x.parts for x in pieces), all(x.complete for x in pieces)
             translations.append(_Found(text.strip(), count, whole, is_long))

@@ -24,7 +24,6 @@ from nmt.corpus.text.placeholders import (
     fill_placeholders,
     has_text,
     without_misplaced,
-    written_price,
 )
 from nmt.corpus.text.punctuation import (
     double_outside,
@@ -161,11 +160,6 @@ class Splitter:
     def tidy(self, sentence: str) -> str:
         """Return a sentence as one line of visible characters."""
         return tidy(sentence, self.rules.unicode, self._keep_bidi)
-
-    def without_text(self, sentence: str) -> str:
-        """Return how the target writes a sentence that has no text to translate."""
-        rules = self.rules
-        return written_price(self.tidy(sentence), rules.source_language, rules.target_language)
 
     def parts(self, sentence: str, tag: str = "") -> list[Part]:
         """Return the parts of a sentence; none if it has no text to translate.

@@ -279,19 +279,6 @@ def numbers_of(text: str, source: str, target: str) -> Iterator[Number]:
         yield Number(start, end, written)
 
 
-def written_price(text: str, source: str, target: str) -> str:
-    """Return a text as the target writes it if it is only a price with a sign; others unchanged.
-
-    >>> written_price("$12.50", "en", "de"), written_price("12.50", "en", "de")
-    ('12,50 $', '12.50')
-    """
-    if re.search(f"[{_SIGNS}]", text):
-        for number in numbers_of(text, source, target):
-            if (number.start, number.end) == (0, len(text)):
-                return number.written
-    return text
-
-
 def _half_hour(figures: str, source: str) -> str:
     """Return the hour with which the target says half past: half past 10 is halb 11 in German."""
     if not re.fullmatch(r"\d\d?", figures) or not 1 <= int(figures) <= 12:
