@@ -24,14 +24,15 @@ _WITH_INFINITIVES = {  # and, in the passive, with participles
     ),
     *(f"möcht{ending}" for ending in _PAST),
 }
-_OTHER_FORMS = {"sein", "gewesen", "worden"}
+_AUXILIARIES = _WITH_PARTICIPLES | _WITH_INFINITIVES
+_OTHER_FORMS = {"sein", "gewesen", "worden"}  # not "Sein", a noun
 _CLAUSES = re.compile(r"[,;:.!?…]$|^(?:aber|denn|oder|sondern|und)$")
 _UNSTRESSED = ("be", "emp", "ent", "er", "ge", "miss", "ver", "zer")  # participles without ge-
 
 
 def is_auxiliary(word: str) -> bool:
     """Return whether other verbs may stand with this one."""
-    return word.lower() in _WITH_PARTICIPLES | _WITH_INFINITIVES or word in _OTHER_FORMS
+    return word.lower() in _AUXILIARIES or word in _OTHER_FORMS
 
 
 def fitting_forms(

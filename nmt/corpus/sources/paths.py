@@ -5,10 +5,9 @@ from pathlib import Path
 
 from nmt.config.data import DataConfig
 from nmt.config.languages import codes
-from nmt.corpus.sources.readers import Split
+from nmt.corpus.sources.readers import COMPRESSED, Split
 from nmt.errors import UserError
 
-_PACKED = (".gz", ".xz", ".bz2")
 _SPREADSHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
 
 
@@ -74,7 +73,7 @@ def require_languages(data: DataConfig, known: tuple[str, ...], corpus: str) -> 
 def pair_of(stem: Path, data: DataConfig) -> tuple[Path, Path]:
     """Return the files STEM.source_language and STEM.target_language; stem may be one of them."""
     name = stem.name
-    for ending in _PACKED:
+    for ending in COMPRESSED:
         name = name.removesuffix(ending)
     for language in data.languages:
         own = next((f".{code}" for code in codes(language) if name.endswith(f".{code}")), None)
@@ -94,7 +93,7 @@ def _candidates(stem: Path, language: str) -> list[Path]:
     paths = [
         expanded(Path(f"{stem}.{code}{ending}"))
         for code in codes(language)
-        for ending in ("", *_PACKED)
+        for ending in ("", *COMPRESSED)
     ]
     return [path for path in paths if ignoring_os_errors(path.is_file)]
 

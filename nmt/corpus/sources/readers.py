@@ -32,7 +32,9 @@ _LINES_SEEN = 1000  # to choose columns
 _MOST_STRAYS = 0.05
 _LINE_FEED = b"\n"
 _PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"PK\x03\x04", b"\x28\xb5\x2f\xfd")
-_PACKED_ENDINGS = (".gz", ".xz", ".bz2", ".zip")
+COMPRESSED = (".gz", ".xz", ".bz2")
+"""Extensions of files that hold one other file."""
+_PACKED_EXTENSIONS = (*COMPRESSED, ".zip")
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 Pair: TypeAlias = tuple[str, str]
@@ -179,14 +181,14 @@ def align(sources: Iterator[str], targets: Iterator[str], names: tuple[str, str]
 
 def read_lines(path: Path) -> Iterator[str]:
     """Yield the lines of a text file, plain, .gz or .zip, without line endings."""
-    packed = path.suffix.lower() in _PACKED_ENDINGS
+    packed = path.suffix.lower() in _PACKED_EXTENSIONS
     with damage_explained(path), _open(path) as stream:
         yield from decode_lines(stream, str(path), MAX_UNPACKED_BYTES if packed else None)
 
 
 def count_lines(path: Path) -> int | None:
     """Count the lines of a text file; None if it is packed, or may be read only once."""
-    if path.suffix.lower() in _PACKED_ENDINGS or not path.is_file():
+    if path.suffix.lower() in _PACKED_EXTENSIONS or not path.is_file():
         return None
     count, last = 0, _LINE_FEED
     with damage_explained(path), path.open("rb") as file:
