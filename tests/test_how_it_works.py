@@ -42,7 +42,8 @@ def texts(svg: Path) -> list[str]:
     return [element.text or "" for element in elements if element.tag.endswith("}text")]
 
 
-@pytest.mark.parametrize("run", [outputs, pytest.param(outputs_of_script, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("run", [outputs, outputs_of_script])
 def test_every_shown_value_is_printed_by_the_code(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     document = DOCUMENT.read_text(encoding="utf-8")

@@ -73,19 +73,16 @@ def before_nouns(
     >>> before_nouns(["in", "dem", "neuen"], ["fd", "fa"])
     ['in die neue', 'in der neuen']
     """
-    *before, last = words or [""]
-    stem = ""
-    if before and not _paradigm(last) and _ADJECTIVE.search(last) and _paradigm(before[-1]):
-        stem = _ADJECTIVE.sub("", last)
-        *before, last = before
+    before, last, adjective = _divided(words)
+    stem = _ADJECTIVE.sub("", adjective)
     found = []
     if paradigm := _paradigm(last):
         forms, endings = paradigm
         for feature in filter(forms.get, features):
             form = forms[feature]
             chosen = form[0].upper() + form[1:] if last[0].isupper() else form
-            adjective = [stem + endings[feature]] if stem else []
-            found.append(" ".join([*before, chosen, *adjective]))
+            adjectives = [stem + endings[feature]] if stem else []
+            found.append(" ".join([*before, chosen, *adjectives]))
     # Otherwise "die", for example, may be a relative pronoun.
     if not found or (before[-1:] and before[-1].endswith(",")):
         found.append(" ".join(words))
@@ -95,6 +92,41 @@ def before_nouns(
         )
         found += [" ".join([*words, article]) for article in articles]
     return list(dict.fromkeys(found))
+
+
+def in_cases_of(
+    words: Sequence[str], noun: Collection[str], features: Collection[str]
+) -> list[str]:
+    """Return those features whose case another noun may have after these words.
+
+    noun: the features of this other noun; none: unknown
+
+    >>> in_cases_of(["in", "dem"], ["nn", "nd", "na"], ["fn", "fd", "fa", "fg"])
+    ['fd']
+    """
+    _, last, adjective = _divided(words)
+    cases = {feature[1] for feature in noun}
+    if paradigm := _paradigm(last):
+        forms, endings = paradigm
+        ending = adjective.removeprefix(_ADJECTIVE.sub("", adjective))
+        cases = {
+            feature[1]
+            for feature in noun or FEATURES
+            if forms.get(feature, "").lower() == last.lower()
+            and (not adjective or endings[feature] == ending)
+        }
+    return [feature for feature in features if feature[1] in cases]
+
+
+def _divided(words: Sequence[str]) -> tuple[list[str], str, str]:
+    """Return the words before a determiner, the determiner, and the adjective after it or "".
+
+    If there is no determiner, the last word stands in its place.
+    """
+    *before, last = words or [""]
+    if before and not _paradigm(last) and _ADJECTIVE.search(last) and _paradigm(before[-1]):
+        return before[:-1], before[-1], last
+    return before, last, ""
 
 
 def _paradigm(word: str) -> tuple[dict[str, str], dict[str, str]] | None:

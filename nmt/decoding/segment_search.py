@@ -7,6 +7,7 @@ divided.
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from importlib.util import find_spec
 from itertools import compress
@@ -261,10 +262,7 @@ class SegmentSearch:
             self._place_terms(segments, found, lacking, pytorch)
             lacking = [i for i in lacking if any(self._count_faults(segments[i], found[i][0]))]
             again = [self._without_usual_words(segments[i], found[i][0], pytorch) for i in lacking]
-            constraints = self._segmenter.constraints(again)
-            sources, limits = [segment.ids for segment in again], self.limits(again)
-            # Further options are in the first search.
-            second = pytorch(sources, limits, self.decoding, 1, constraints)
+            second = self._find_with_constraints(again, 1)  # further options are in the first
             for i, segment, more in zip(lacking, again, second, strict=True):
                 found[i] = self._complete_first(segment, [*found[i], *more])
         return [hypotheses[:n] for hypotheses in found]
@@ -281,13 +279,13 @@ class SegmentSearch:
         One term is placed after the other. This is faster than a search with constraints, and the
         words before a term agree with it more often.
         """
-        engine, missing = self.engine, self._segmenter.count_missing
+        engine = self.engine
         if not isinstance(engine, ContinuingEngine):
             return
         while lacking:
             begun: dict[int, tuple[Segment, list[list[int]]]] = {}
             for i in lacking:
-                if self._segmenter.missing_terms(segments[i], found[i][0].ids):
+                if self._lacks_terms(segments[i], found[i][0]):
                     alignment = self._aligned_words(segments[i], found[i][0], pytorch)
                     given = segments[i], found[i][0].ids, alignment
                     if beginnings := self._segmenter.begin_with_term(*given):
@@ -298,8 +296,14 @@ class SegmentSearch:
             openings = [each for _, each in begun.values()]
             further = engine.continue_from(sources, openings, limits, self.decoding)
             for (i, (strict, _)), options in zip(begun.items(), further, strict=True):
-                count = missing(segments[i], found[i][0].ids)
-                better = [h for h in options if h.complete and missing(strict, h.ids) < count]
+                faults = self._count_faults(segments[i], found[i][0])
+                better = [
+                    h
+                    for h in options
+                    if h.complete
+                    and self._count_faults(strict, h) < faults
+                    and self._segmenter.begins_as_given(strict, h.ids)
+                ]
                 found[i] = self._complete_first(segments[i], [*better, *found[i]])
                 if better:
                     lacking.append(i)
@@ -333,10 +337,28 @@ class SegmentSearch:
         return Alignment(pair_words(attention), nearest)
 
     def _find_begun(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
-        """Search segments whose translations have a beginning, with all constraints."""
+        """Search segments whose translations have a beginning; if terms are missing, for these."""
+        found = self._find_with_constraints([replace(each, terms=()) for each in segments], n)
+        if self.decoding.temperature:  # samples remain as drawn
+            return found
+        lacking = [i for i, each in enumerate(segments) if self._lacks_terms(each, found[i][0])]
+        self._place_terms(segments, found, lacking, self.pytorch)
+        lacking = [i for i in lacking if self._lacks_terms(segments[i], found[i][0])]
+        again = [self._without_usual_words(segments[i], found[i][0], self.pytorch) for i in lacking]
+        second = self._find_with_constraints(again, n)
+        for i, segment, further in zip(lacking, again, second, strict=True):
+            found[i] = self._complete_first(segment, [*found[i], *further])
+        return [hypotheses[:n] for hypotheses in found]
+
+    def _find_with_constraints(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
         sources, limits = [segment.ids for segment in segments], self.limits(segments)
         constraints = self._segmenter.constraints(segments)
         return self.pytorch(sources, limits, self.decoding, n, constraints)
+
+    def _lacks_terms(self, segment: Segment, hypothesis: Hypothesis) -> bool:
+        """Return whether a hypothesis lacks terms, or has them in the wrong number."""
+        missing = self._segmenter.missing_terms(segment, hypothesis.ids)
+        return bool(missing or self._segmenter.count_unfit(segment, hypothesis.ids))
 
     def _complete_first(self, segment: Segment, found: list[Hypothesis]) -> list[Hypothesis]:
         """Sort complete hypotheses that lack the fewest placeholders and terms first."""

@@ -105,8 +105,8 @@ class TermConstraint:
     """Whether no space precedes it in the source, as after a quotation mark."""
     forbidden: tuple[str, ...] = ()
     """Forms of other words, which must not be written."""
-    written: str = ""
-    """The term as the source writes it."""
+    written: tuple[str, ...] = ()
+    """The term as the source writes it, each time that it occurs."""
     separated: tuple[tuple[str, str], ...] = ()
     """Forms of a verb with a particle that may stand further back, which count as forms, too."""
 
@@ -242,7 +242,9 @@ class Segmenter:
                 attached = match.start > 0 and not part.raw[match.start - 1].isspace()
                 forbidden = self._cleaned(self._glossary.forbidden(match, self._known_words))
                 is_plural = match.number == "plural"
+                texts: tuple[str, ...] = (match.text,)
                 if other := terms.get(match.term):
+                    texts = (*other.written, match.text)
                     fitting = tuple(dict.fromkeys(other.fitting + fitting))
                     is_plural = is_plural and other.is_plural
                     attached = attached or other.attached
@@ -255,7 +257,7 @@ class Segmenter:
                     is_plural,
                     attached,
                     forbidden,
-                    match.text,
+                    texts,
                     tuple(self._glossary.separated(match, self._known_words)),
                 )
         return tuple(terms.values()), replace(part, written={**part.written, **written})
@@ -327,28 +329,32 @@ class Segmenter:
     def count_unfit(self, segment: Segment, ids: Sequence[int]) -> int:
         """Count the terms that a translation has in another number than the source demands."""
         text = self._tokenizers.target.decode(ids)
-        return sum(
-            bool(each.fitting) and each.is_plural and not _has_term(text, each, each.fitting)
-            for each in segment.terms
-        )
+        return sum(_is_unfit(text, term) for term in segment.terms)
+
+    def begins_as_given(self, segment: Segment, ids: Sequence[int]) -> bool:
+        """Return whether a translation begins as it must."""
+        return self._tokenizers.target.decode(ids).startswith(segment.beginning.strip())
 
     def missing_terms(self, segment: Segment, ids: Sequence[int]) -> list[Term]:
-        """Return the terms that a translation lacks."""
-        return self._missing(segment, self._tokenizers.target.decode(ids)) if segment.terms else []
+        """Return the terms that a translation lacks, or has less often than the source."""
+        text = self._tokenizers.target.decode(ids) if segment.terms else ""
+        return list(dict.fromkeys(self._missing(segment, text)))
 
     def forbid_usual_words(
         self, segment: Segment, ids: Sequence[int], alignment: Alignment
     ) -> Segment:
         """Return the segment with terms that forbid the words by which a translation replaces them.
 
+        A term that occurs several times forbids none: the other places may still have these words.
         ids: the translation
         """
         draft, lacking = self._draft(segment, ids, alignment)
 
         def forbidding(term: TermConstraint) -> TermConstraint:
-            if term.term not in lacking or not term.forms:
+            if term.term not in lacking or not term.forms or len(term.written) > 1:
                 return term
-            usual = draft.usual_words(term.written, term.forms)
+            usual = draft.usual_words(term.written[0], term.forms)
+            usual = [word for word in usual if word not in segment.beginning]
             return replace(term, forbidden=(*term.forbidden, *usual))
 
         return replace(segment, terms=tuple(map(forbidding, segment.terms)))
@@ -359,15 +365,15 @@ class Segmenter:
         """Return beginnings of other translations, which end with the first term that one lacks.
 
         They are those of the given translation up to the word that the term replaces, with each
-        form of the term; none if no word is aligned with a missing term. For the arguments, see
-        `forbid_usual_words`.
+        form of the term; none if there is no place for it. A term in the wrong number counts as
+        missing. For the arguments, see `forbid_usual_words`.
         """
         draft, lacking = self._draft(segment, ids, alignment)
         places = [
             (place, term)
             for term in segment.terms
-            if term.term in lacking and term.preferred
-            if (place := draft.place(term.written, term.forms)) is not None
+            if (term.term in lacking or _is_unfit(draft.text, term)) and term.preferred
+            if (place := draft.place(set(term.written), term.forms)) is not None
         ]
         if not places:
             return []
@@ -396,7 +402,9 @@ class Segmenter:
         if not (is_german and is_noun):
             return draft.beginnings(place, dict.fromkeys(term.preferred, ()))
         # What the table of nouns knows is right, even if the training text lacks it.
-        known = {form: noun_features(lemma, form) for form in term.fitting}
+        known = {
+            form: _in_number(noun_features(lemma, form), term.is_plural) for form in term.fitting
+        }
         forms = {x: known[x] or FEATURES for x in term.fitting if known[x] or x in term.preferred}
         return draft.beginnings(place, forms)
 
@@ -411,12 +419,12 @@ class Segmenter:
         return [unit for unit in dict.fromkeys(units) if UNK in target.encode(unit)]
 
     def _missing(self, segment: Segment, text: str) -> list[Term]:
-        return [
-            each.term
-            for each in segment.terms
-            if (each.forms and not _has_term(text, each, each.forms))
-            or _contains(text, each.forbidden)
-        ]
+        """Return the terms that a text lacks, each as often as it is missing."""
+        missing = []
+        for each in segment.terms:
+            lacking = len(each.written) - _count_term(text, each, each.forms) if each.forms else 0
+            missing += [each.term] * max(lacking, bool(_find_all(text, each.forbidden)))
+        return missing
 
     def constraints(self, segments: Sequence[Segment]) -> Constraints:
         """Return the placeholders and terms that translations must contain, as whole words."""
@@ -542,21 +550,36 @@ def _genitive(target: Tokenizer) -> list[int]:
     return [i for i, token in zip(continuing, tokens, strict=True) if token == "s"]
 
 
-def _has_term(text: str, term: TermConstraint, forms: Sequence[str]) -> bool:
-    """Return whether a text has one of these forms, or a separated one.
+def _is_unfit(text: str, term: TermConstraint) -> bool:
+    """Return whether a text lacks a form of a term in the number that the source demands."""
+    return bool(term.fitting) and term.is_plural and not _count_term(text, term, term.fitting)
+
+
+def _in_number(features: Sequence[str], is_plural: bool) -> list[str]:
+    """Return the features of a noun in one number; all if it has none of them."""
+    return [x for x in features if x.startswith("p") == is_plural] or list(features)
+
+
+def _count_term(text: str, term: TermConstraint, forms: Sequence[str]) -> int:
+    """Count these forms of a term in a text, and the separated ones.
 
     A separated particle stands at the end of a clause; elsewhere, it is a preposition.
     """
-    return _contains(text, forms) or any(
-        re.search(
+    separated = (
+        re.findall(
             rf"(?i)\b{re.escape(verb)}\b[^{SENTENCE_ENDS}]* {particle}(?:{_CLAUSE_ENDS})", text
         )
         for verb, particle in term.separated
     )
+    return len(_find_all(text, forms)) + sum(map(len, separated))
 
 
-def _contains(text: str, words: Sequence[str]) -> bool:
-    return any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) for word in words)
+def _find_all(text: str, words: Sequence[str]) -> list[str]:
+    """Return every occurrence of the words in a text."""
+    if not words:
+        return []
+    longest_first = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
+    return re.findall(rf"(?<!\w)(?:{longest_first})(?!\w)", text)
 
 
 def text_rules(data: DataConfig, seen: TrainingLines, room: int) -> TextRules:

@@ -7,7 +7,8 @@ Decoding with Terminology Constraints".
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from nmt.decoding.noun_phrases import before_nouns
+from nmt.decoding.inflection import noun_features
+from nmt.decoding.noun_phrases import before_nouns, in_cases_of
 from nmt.decoding.verb_phrases import fitting_forms, is_auxiliary
 
 _AROUND = ".,;:!?…()[]„“”\"'"  # around words
@@ -35,34 +36,54 @@ class AlignedTranslation:
     """A source and its translation."""
 
     def __init__(self, source: str, target: str, alignment: Alignment):
+        self.text = target
         self._source = [word.strip(_AROUND).lower() for word in source.split()]
         self._target = target.split()
         self._pairs, self._nearest = alignment
 
     def usual_words(self, term: str, forms: Sequence[str]) -> list[str]:
         """Return the words that translate a term otherwise than by its forms."""
-        return [self._word(place) for place in self._usual_places(term, forms)]
+        places = (i for each in self._occurrences([term]) for i in self._usual_places(each, forms))
+        return [self._word(place) for place in dict.fromkeys(places)]
 
-    def place(self, term: str, forms: Sequence[str]) -> Place | None:
+    def place(self, terms: Collection[str], forms: Sequence[str]) -> Place | None:
         """Return where to write a missing term; None if unknown.
 
+        terms: the term as the source writes it, perhaps in different ways. If it occurs several
+        times, it is missing where no aligned word is one of its forms.
+
         If no word is aligned with it, a verb replaces the word that attends to it most, if this is
-        no noun, and other terms go in front of what is aligned with the words after them.
+        no noun, and other terms go in front of what is aligned with the words after them or, if
+        there is nothing, next to what attends to them most: behind a noun, in front of other words.
         """
         if not self._target:
             return None
-        places, is_noun = self._places(term), forms[0][0].isupper()
-        if usual := self._usual_places(term, forms):
+        words = [self._word(i) for i in range(len(self._target))]
+        written = {i for i, word in enumerate(words) if word in forms}
+        occurrences = self._occurrences(terms)
+        lacking = [each for each in occurrences if not written.intersection(self._aligned(each))]
+        # Words may be aligned with other occurrences: then those that come first are written.
+        missing = max(len(occurrences) - len(written), 1)
+        found = (self._place(each, forms) for each in lacking[-missing:] or occurrences)
+        return next(filter(None, found), None)
+
+    def _place(self, occurrence: Sequence[int], forms: Sequence[str]) -> Place | None:
+        is_noun = forms[0][0].isupper()
+        if usual := self._usual_places(occurrence, forms):
             return Place(min(usual) if is_noun else max(usual), True)
-        nearest = [self._nearest[i] for i in places]
+        nearest = [self._nearest[i] for i in occurrence]
         if not is_noun and (verbs := [i for i in nearest if _is_alternative(self._word(i), forms)]):
             return Place(max(verbs), True)
-        aligned = self._aligned(places)
+        aligned = self._aligned(occurrence)
         if alike := [i for i in aligned if self._word(i)[:1].isupper() == is_noun] or aligned:
             return Place(min(alike), True)
-        after = range(max(places, default=len(self._source)) + 1, len(self._source))
+        after = range(occurrence[-1] + 1, len(self._source))
         found = (self._aligned([i]) for i in after)
-        return next((Place(min(places), False) for places in found if places), None)
+        following = next((Place(min(each), False) for each in found if each), None)
+        if following:
+            return following
+        last = max(nearest)
+        return Place(last + self._word(last)[:1].isupper(), False)
 
     def beginnings(self, place: Place, forms: Mapping[str, Collection[str]]) -> list[str]:
         """Return the translation up to a place, each time with one of the forms.
@@ -70,7 +91,9 @@ class AlignedTranslation:
         forms: with the features of German nouns, see `noun_phrases`; none: other words. Words
         before such a noun agree with it, and it may get an article if it replaces no word.
         """
-        before, word = self._target[: place.word], self._target[place.word]
+        before, word = self._before(place), (self._target[place.word :] or [""])[0]
+        if place.is_replaced and (noun := word.strip(_AROUND))[:1].isupper():
+            forms = _in_its_cases(forms, before, noun)
         marks = word[: len(word) - len(word.lstrip(_AROUND))]  # such as a quotation mark
         opening = marks if place.is_replaced and marks != word else ""
         return [
@@ -90,27 +113,56 @@ class AlignedTranslation:
 
         separated: see `fitting_forms`
         """
-        before = self._target[: place.word]
+        before = self._before(place)
         fitting = fitting_forms(verb, forms, separated, before)
         return [" ".join([*before, form if before else form.capitalize()]) for form in fitting]
 
-    def _places(self, term: str) -> list[int]:
-        """Return the numbers of the source words of a term, as written there."""
-        phrase = term.lower().split()
-        length = len(phrase)
-        starts = (i for i in range(len(self._source)) if self._source[i : i + length] == phrase)
-        return sorted({start + i for start in starts for i in range(length)})
+    def _before(self, place: Place) -> list[str]:
+        """Return the words before a place; without the final punctuation if these are all words."""
+        before = self._target[: place.word]
+        if place.word == len(self._target):
+            before[-1] = before[-1].rstrip(_AROUND)
+        return before
+
+    def _occurrences(self, terms: Collection[str]) -> list[list[int]]:
+        """Return the numbers of the source words of each occurrence of a term."""
+        found = []
+        for term in terms:
+            phrase = term.lower().split()
+            length = len(phrase)
+            starts = range(len(self._source) - length + 1)
+            found += [
+                list(range(i, i + length)) for i in starts if self._source[i : i + length] == phrase
+            ]
+        return sorted(found)
 
     def _aligned(self, places: Sequence[int]) -> list[int]:
         """Return the numbers of the target words aligned with source words."""
         return [target for source, target in self._pairs if source in places]
 
-    def _usual_places(self, term: str, forms: Sequence[str]) -> list[int]:
-        aligned = self._aligned(self._places(term))
+    def _usual_places(self, occurrence: Sequence[int], forms: Sequence[str]) -> list[int]:
+        aligned = self._aligned(occurrence)
         return [i for i in aligned if _is_alternative(self._word(i), forms)]
 
     def _word(self, number: int) -> str:
         return self._target[number].strip(_AROUND)
+
+
+def _in_its_cases(
+    forms: Mapping[str, Collection[str]], before: Sequence[str], noun: str
+) -> Mapping[str, Collection[str]]:
+    """Return the forms of a noun, with those of their features whose case another noun has here.
+
+    before: the words before the other noun. All are returned if none has such a case.
+    """
+    known = noun_features(noun, noun)
+    singular = [feature for feature in known if feature[0] != "p"]
+    fitting = {
+        form: found
+        for form, features in forms.items()
+        if (found := in_cases_of(before, singular or known, features))
+    }
+    return fitting or forms
 
 
 def _is_alternative(word: str, forms: Sequence[str]) -> bool:

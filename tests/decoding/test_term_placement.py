@@ -27,21 +27,46 @@ def translation(pairs: list[tuple[int, int]] = PAIRS, nearest: int = 0) -> Align
 def test_the_aligned_words_are_replaced(term, forms, usual, place):
     found = translation()
     assert found.usual_words(term, forms) == usual
-    assert found.place(term, forms) == place
+    assert found.place({term}, forms) == place
 
 
 def test_a_term_without_aligned_words_goes_before_what_follows_it():
-    assert translation([(8, 5), (3, 7)]).place("boss", ["Leiter"]) == Place(5, False)
-    assert translation([(3, 7)]).place("boss", ["Leiter"]) is None
+    assert translation([(8, 5), (3, 7)]).place({"boss"}, ["Leiter"]) == Place(5, False)
+
+
+def test_if_no_word_after_it_is_aligned_a_term_goes_next_to_what_attends_to_it():
+    assert translation([(3, 7)], 7).place({"yesterday"}, ["Morgen"]) == Place(8, False)  # a noun
+    assert translation([(3, 7)], 6).place({"yesterday"}, ["Morgen"]) == Place(6, False)
+    behind = translation().beginnings(Place(9, False), {"Morgen": []})
+    assert behind == [f"{TARGET.rstrip('.')} Morgen"]
+
+
+@pytest.mark.parametrize(
+    ("target", "place"),
+    [
+        ("Ein Hund mag Hunde", 1),
+        ("Ein Köter mag Hunde", 3),
+        ("Ein Hund mag Köter", 1),
+    ],
+)
+def test_a_term_that_occurs_twice_is_missing_where_no_form_of_it_is(target, place):
+    pairs = [(0, 0), (1, 1), (2, 2), (3, 3)]
+    found = AlignedTranslation("A dog likes dogs", target, Alignment(pairs, [0, 1, 2, 3]))
+    assert found.place({"dog", "dogs"}, ["Köter"]) == Place(place, True)
+
+
+def test_of_equal_terms_without_aligned_words_the_last_is_missing():
+    found = AlignedTranslation("a dog likes a dog", "Köter mag Hund", Alignment([(4, 2)], [0] * 5))
+    assert found.place({"dog"}, ["Köter"]) == Place(2, True)
 
 
 def test_an_empty_translation_has_no_place():
-    assert AlignedTranslation("a b", "", Alignment([], [])).place("a", ["Buch"]) is None
+    assert AlignedTranslation("a b", "", Alignment([], [])).place({"a"}, ["Buch"]) is None
 
 
 def test_a_verb_without_aligned_words_replaces_what_attends_to_it():
-    assert translation([(1, 1), (2, 2)], 8).place("gave", ["überreichen"]) == Place(8, True)
-    assert translation([(1, 1), (2, 2)], 7).place("gave", ["überreichen"]) == Place(1, True)
+    assert translation([(1, 1), (2, 2)], 8).place({"gave"}, ["überreichen"]) == Place(8, True)
+    assert translation([(1, 1), (2, 2)], 7).place({"gave"}, ["überreichen"]) == Place(1, True)
 
 
 def test_the_translation_up_to_the_word_continues_with_each_form():
@@ -51,8 +76,16 @@ def test_the_translation_up_to_the_word_continues_with_each_form():
 
 
 def test_german_words_before_a_noun_agree_with_it():
-    found = translation().beginnings(Place(4, True), {"Leiterin": ["fd", "fa"]})
-    assert found == ["Ich habe meiner alten Leiterin", "Ich habe meine alte Leiterin"]
+    found = translation().beginnings(Place(4, False), {"Leiterin": ["fd"]})
+    assert found[0] == "Ich habe meiner alten Leiterin"
+
+
+def test_a_noun_has_the_case_of_the_one_that_it_replaces():
+    forms = {"Leiter": ["mn", "ma", "md"], "Leiters": ["mg"]}
+    found = translation().beginnings(Place(4, True), forms)
+    assert found == ["Ich habe meinem alten Leiter"]
+    only = translation().beginnings(Place(4, True), {"Leiters": ["mg"]})
+    assert only == ["Ich habe meines alten Leiters"]  # rather than none
 
 
 def test_a_noun_that_replaces_no_word_may_have_an_article():

@@ -745,9 +745,34 @@ def test_a_hypothesis_in_the_wrong_number_is_not_preferred_for_its_known_words(
 def test_a_plural_may_stand_for_a_singular_and_a_term_in_both_numbers_fits_in_any(
     subwords, translator
 ):
-    made = translator(subwords, engine=says(subwords, "Ben liest Bücher."), pytorch=echo())
+    engine = says(subwords, "Ben liest Bücher. Ben liest Bücher.")
+    made = translator(subwords, engine=engine, pytorch=echo())
     with_terms(made, "book\tBuch").translate(["Ben reads the book.", "Ben reads a book or books."])
     assert made.pytorch.asked == []
+
+
+@pytest.mark.parametrize(
+    ("translation", "missing"),
+    [("Buch. Bücher.", []), ("Buch.", ["book → Buch"]), ("Buch. Bücherei.", ["book → Buch"])],
+)
+def test_a_term_must_be_written_as_often_as_it_occurs(subwords, translator, translation, missing):
+    engine = says(subwords, translation)
+    made = with_terms(translator(subwords, engine=engine, pytorch=engine), "book\tBuch")
+    [found] = made.translate(["A book and another book"])
+    assert [str(term) for term in found.missing_terms] == missing
+
+
+def test_a_term_in_the_wrong_number_is_placed(words, translator, monkeypatch):
+    encode = words.target.encode
+    plain = ContinuingScript(lambda ids: [encode("Clara singt Ben .")], *encode("."))
+    made = translator(words, engine=plain, pytorch=ScriptedEngine(lambda ids: []))
+    given = {None: ["Clara", "Anna"], "plural": ["Anna"]}
+    monkeypatch.setattr(
+        "nmt.decoding.glossary.Glossary.forms", lambda self, match, number, known: given[number]
+    )
+    monkeypatch.setattr("nmt.decoding.glossary.Match.number", "plural")
+    [found] = with_terms(made, "Clara\tClara").translate(["Clara singt Ben ."])
+    assert found.text == "Anna ."
 
 
 SUNG = "Gesungen gesungen Sang sang Singen singen"
@@ -979,6 +1004,20 @@ def test_translations_begin_as_prescribed(beginning, beam_size, subwords, transl
     [[found], [free]] = made.n_best(["Anna sings.", "Ben reads."], 1, [beginning, ""])
     assert f"{found.text} ".startswith(beginning)
     assert free == made.translate(["Ben reads."])[0]
+
+
+@pytest.mark.parametrize(
+    ("beginning", "text", "missing"),
+    [("Ben l", "Ben liest Clara.", []), ("Ben liest An", "Ben liest Anna.", ["Anna → Clara"])],
+)
+def test_a_term_is_placed_after_the_beginning(beginning, text, missing, subwords, translator):
+    plain = ContinuingScript(lambda ids: [], subwords.target.encode("Ben.")[-1])
+    made = translator(subwords, engine=plain, pytorch=echo())
+    [[found]] = with_terms(made, "Anna\tClara").n_best(["Ben liest Anna."], 1, [beginning])
+    assert found.text == text
+    assert [str(term) for term in found.missing_terms] == missing
+    (_, constraints), *_ = made.pytorch.asked
+    assert constraints.phrases == [[]]  # the first search is free to choose other words
 
 
 def test_each_sentence_of_a_beginning_begins_another_one(subwords, translator):

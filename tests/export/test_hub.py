@@ -370,6 +370,7 @@ def marian(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_marian_model_is_imported_once_and_used_like_a_run(marian, tmp_path):
     run = ("--run", "hf:opus/en-de")
     with pretend_hub(tmp_path / "hub") as address:

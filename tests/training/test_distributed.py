@@ -32,6 +32,7 @@ from nmt.training.distributed import (
 )
 from nmt.training.train import train
 
+pytestmark = pytest.mark.slow  # two processes train for half a minute
 MakeConfig = Callable[..., Config]
 LOOPBACK = "lo0" if sys.platform == "darwin" else "lo"
 PATIENCE = 600  # seconds: on a busy machine, two processes may take many times as long as usual
@@ -352,7 +353,6 @@ def test_wrong_torchrun_variables_are_reported_in_one_line(monkeypatch):
         pass
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no /proc")
 def test_training_by_torchrun_can_be_killed_and_resumed(tmp_path, toy_config):
     (tmp_path / "toy.yaml").write_text(dump_config(toy_config(training={"epochs": 10_000})))

@@ -472,6 +472,7 @@ def hub(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
         yield address
 
 
+@pytest.mark.slow
 def test_a_downloaded_dataset_is_stored_once_and_read_offline(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
