@@ -16,6 +16,7 @@ from nmt.config.choices import Address, ComputeType, EngineChoice, Weights
 if TYPE_CHECKING:
     from nmt.config.config import Config
     from nmt.config.data import DataConfig
+    from nmt.config.decoding import DecodingConfig
     from nmt.decoding.translator import Translator
     from nmt.runs.folder import RunFolder
 
@@ -104,7 +105,7 @@ class TranslatorOptions:
         typer.Option(
             "--config",
             "-c",
-            help="YAML file, as for train, whose decoding section replaces the run's.",
+            help="YAML file, as for train, whose decoding section, if any, replaces the run's.",
             autocompletion=completing.configs,
         ),
     ] = None
@@ -174,7 +175,7 @@ class TranslatorOptions:
         return load_translator(
             *runs,
             weights=self.weights,
-            decoding=load(self.config, None).decoding if self.config else None,
+            decoding=self._decoding(),
             overrides=[*(self.set_ or []), *beam],
             device=self.device,
             engine=self.engine,
@@ -183,6 +184,11 @@ class TranslatorOptions:
             memory=self.memory,
             address=self.address,
         )
+
+    def _decoding(self) -> "DecodingConfig | None":
+        """Return the decoding section of the file; None if there is none."""
+        config = load(self.config, None) if self.config else None
+        return config.decoding if config and "decoding" in config.model_fields_set else None
 
 
 def with_translator_options(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:

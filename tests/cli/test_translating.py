@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from nmt.cli.options import TranslatorOptions
+from nmt.config.decoding import DecodingConfig
 from nmt.config.yaml_files import dump_config
 from nmt.runs.folder import RunFolder
 
@@ -243,6 +244,16 @@ def test_a_configuration_replaces_the_decoding_section(trained_run: RunFolder) -
         for given in (options, options[:2])
     ]
     assert scores[0] < scores[1]
+
+
+def test_a_configuration_without_a_decoding_section_replaces_nothing(
+    trained_run: RunFolder,
+) -> None:
+    narrow = trained_run.config.model_copy(update={"decoding": DecodingConfig(beam_size=1)})
+    (trained_run.path / "config.yaml").write_text(dump_config(narrow))
+    Path("other.yaml").write_text("training: {epochs: 1}\n")
+    options = TranslatorOptions(config="other.yaml", device="cpu")
+    assert options.open(RunFolder(trained_run.path)).decoding.beam_size == 1
 
 
 def test_by_default_the_newest_run_with_the_requested_weights_is_used(

@@ -179,4 +179,6 @@ def test_initial_embeddings_are_xaviers_for_the_vocabulary(load, documented):
     xavier = torch.nn.init.xavier_uniform_(torch.empty(size, 512))
     assert float(weight.std()) == pytest.approx(float(xavier.std()), rel=0.01)
     assert float(weight.abs().max()) == pytest.approx(float(xavier.abs().max()), rel=0.01)
-    documented(SECTION, f"it is {float(xavier.std()):.3f} for {size:,} tokens")
+    target = math.sqrt(2 / (1528 + 512))
+    documented(SECTION, f"it is {float(xavier.std()):.3f} for the {size:,} of the source")
+    documented(SECTION, f"{target:.3f} for the {1528:,} of the target")

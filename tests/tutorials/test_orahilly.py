@@ -15,6 +15,7 @@ from nmt.special_tokens import PAD
 from nmt.training.schedules import learning_rate
 
 SECTION = "O'Rahilly"
+BOTH = "english-german-both.pkl"
 TINY = ["model.d_key=4", "model.d_value=4"]
 
 
@@ -29,6 +30,15 @@ def slow_logits(eq, source, target, may_see_past=None, masked=-math.inf):
         return eq.rows(name, ids) + eq.waves(range(len(ids)), exponent="column")
 
     return eq.logits(source, target, embed, layers=1, may_see_past=may_see_past, masked=masked)
+
+
+def test_the_words_of_the_rebuilt_file_are_counted(corpora, parameters, documented):
+    pairs = [[side.split() for side in pair] for pair in read_pickle(corpora / BOTH)]
+    longest = [max(len(pair[side]) for pair in pairs) for side in (0, 1)]
+    words = [len({word for pair in pairs for word in pair[side]}) for side in (0, 1)]
+    documented(SECTION, "at most {} English and {} German words".format(*longest))
+    documented(SECTION, "has {:,} and {:,} different words".format(*words))
+    assert parameters("orahilly", *(count + 3 for count in words)) == 12_242_986
 
 
 def test_the_parameter_count_follows_the_formula(parameters, documented):
@@ -108,7 +118,7 @@ def test_a_vocabulary_from_the_training_set_lacks_some_held_out_words(
     corpora, load, tmp_path, monkeypatch, documented
 ):
     monkeypatch.chdir(tmp_path)
-    path = corpora / "english-german-both.pkl"
+    path = corpora / BOTH
     prepared = prepare(load("orahilly", f"data.path={path}"))
     known = prepared.report["coverage"]["test"]
     assert prepared.report["pairs"]["train"] == pytest.approx(9000, abs=10)

@@ -116,8 +116,17 @@ def test_keras_attention_kernels_start_smaller(load, documented):
     # Keras' compute_fans: the last two dimensions, times all others.
     fan_in, fan_out = heads * model, width * model
     keras = math.sqrt(2 / (fan_in + fan_out))
-    ours = Transformer(load("walsh").model, 50, 50).encoder[0].attention
+    network = Transformer(load("walsh").model, 50, 50)
+    ours = network.encoder[0].attention
     found = ours.query_key_value.weight.std().item()
     assert found == pytest.approx(math.sqrt(2 / (model + 3 * heads * width)), rel=0.02)
     documented(SECTION, f"{shape}, a standard deviation of {keras:.3f}")
     documented(SECTION, f"starts with {found:.3f}")
+    cross = network.decoder[0].cross_attention
+    query, joint = (x.weight.std().item() for x in (cross.query, cross.key_value))
+    documented(
+        SECTION, f"queries starts with {query:.3f}, and that for keys and values with {joint:.3f}"
+    )
+    # The kernel of the output has the shape (heads, width, model).
+    keras, output = math.sqrt(2 / (heads * width + heads * model)), ours.output.weight.std().item()
+    documented(SECTION, f"start with {keras:.3f} in Keras and with {output:.3f} here")
