@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import cached_property
 from importlib.util import find_spec
 from itertools import compress
+from math import isnan
 from operator import not_
 from typing import TYPE_CHECKING, cast
 
@@ -228,7 +229,7 @@ class SegmentSearch:
 
     def _find(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
         sources = [segment.ids for segment in segments]
-        return self.engine(sources, self.limits(segments), self.decoding, n)
+        return _numeric(self.engine(sources, self.limits(segments), self.decoding, n))
 
     def _find_constrained(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
         """Search segments with placeholders or terms; if some are missing, search with constraints.
@@ -336,7 +337,7 @@ class SegmentSearch:
         """Search segments whose translations have a beginning, with all constraints."""
         sources, limits = [segment.ids for segment in segments], self.limits(segments)
         constraints = self._segmenter.constraints(segments)
-        return self.pytorch(sources, limits, self.decoding, n, constraints)
+        return _numeric(self.pytorch(sources, limits, self.decoding, n, constraints))
 
     def _complete_first(self, segment: Segment, found: list[Hypothesis]) -> list[Hypothesis]:
         """Sort complete hypotheses that lack the fewest placeholders and terms first."""
@@ -348,3 +349,13 @@ class SegmentSearch:
             self._segmenter.count_missing(segment, hypothesis.ids),
             self._segmenter.count_unfit(segment, hypothesis.ids),
         )
+
+
+def _numeric(found: list[list[Hypothesis]]) -> list[list[Hypothesis]]:
+    """Return what a search found; raises `UserError` if the model does not compute numbers."""
+    if not all(found) or any(isnan(options[0].log_probability) for options in found):
+        raise UserError(
+            "the model's output is not a number, so its weights are damaged; choose other "
+            "--weights, or train, import or download the model again"
+        )
+    return found
