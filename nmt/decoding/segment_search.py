@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import cached_property
 from importlib.util import find_spec
 from itertools import compress
+from math import isnan
 from operator import not_
 from typing import TYPE_CHECKING, cast
 
@@ -229,7 +230,7 @@ class SegmentSearch:
 
     def _find(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
         sources = [segment.ids for segment in segments]
-        return self.engine(sources, self.limits(segments), self.decoding, n)
+        return _numeric(self.engine(sources, self.limits(segments), self.decoding, n))
 
     def _find_constrained(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
         """Search segments with placeholders or terms; if some are missing, search with constraints.
@@ -353,7 +354,7 @@ class SegmentSearch:
     def _find_with_constraints(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
         sources, limits = [segment.ids for segment in segments], self.limits(segments)
         constraints = self._segmenter.constraints(segments)
-        return self.pytorch(sources, limits, self.decoding, n, constraints)
+        return _numeric(self.pytorch(sources, limits, self.decoding, n, constraints))
 
     def _lacks_terms(self, segment: Segment, hypothesis: Hypothesis) -> bool:
         """Return whether a hypothesis lacks terms, or has them in the wrong number."""
@@ -370,3 +371,13 @@ class SegmentSearch:
             self._segmenter.count_missing(segment, hypothesis.ids),
             self._segmenter.count_unfit(segment, hypothesis.ids),
         )
+
+
+def _numeric(found: list[list[Hypothesis]]) -> list[list[Hypothesis]]:
+    """Return what a search found; raises `UserError` if the model does not compute numbers."""
+    if not all(found) or any(isnan(options[0].log_probability) for options in found):
+        raise UserError(
+            "the model's output is not a number, so its weights are damaged; choose other "
+            "--weights, or train, import or download the model again"
+        )
+    return found

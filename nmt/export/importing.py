@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import yaml
 from numpy.typing import NDArray
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, BeforeValidator, ValidationError
 from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[attr-defined]
 
 from nmt.config.config import Config, Origin
@@ -93,14 +93,22 @@ _AT_A_TIME = 2**22  # numbers that are put into their places
 _POSITIONS_MARGIN = 2e-3  # of sinusoids that were stored with 16 bits
 
 
+def _content(token: object) -> object:
+    """Return the text of a token, which transformers also writes with its properties."""
+    return token.get("content") if isinstance(token, dict) else token
+
+
+_Token = Annotated[str, BeforeValidator(_content)]
+
+
 class _Languages(BaseModel):
     """What is needed of tokenizer_config.json."""
 
     source_lang: str | None = None
     target_lang: str | None = None
     separate_vocabs: bool = False
-    unk_token: str = "<unk>"
-    eos_token: str = "</s>"
+    unk_token: _Token = "<unk>"
+    eos_token: _Token = "</s>"
 
 
 def import_run(folder: Path, run: Path, address: str | None = None) -> RunFolder:
@@ -299,12 +307,13 @@ class _Vocabulary:
             )
             del self.tags[len(TAGS) :]
         tag_pieces = {language_token(tag): TAG_PIECE + TAGS[i] for i, tag in enumerate(self.tags)}
+        ours = {*SPECIALS, *tag_pieces.values()}  # which exports have, too
         suppressed = {*search.suppress_tokens, *(w[0] for w in search.bad_words_ids if len(w) == 1)}
         joint = settings.share_encoder_decoder_embeddings
         for side, (numbers, size) in enumerate(zip(original.numbers, settings.sizes, strict=True)):
             pieces = {number: piece for piece, number in numbers.items()}
             used = original.pieces if joint else [original.pieces[side]]
-            in_text = {p.piece for model in used for p in model.pieces if p.type in _IN_TEXT}
+            in_text = {p.piece for model in used for p in model.pieces if p.type in _IN_TEXT} - ours
             pad, start = settings.pad_token_id, settings.decoder_start_token_id
             end = settings.eos_token_id
             if not joint:  # the sides may number these differently, and need only one of the first
@@ -316,16 +325,12 @@ class _Vocabulary:
             if not all(0 <= row < size for row in special):
                 raise damaged(original.file, "special tokens are missing in the vocabulary")
             others = [row for row in range(size) if row not in special]
-            # Rows that no text can reach keep a name of their own.
-            order = [pieces.get(row, f"<row {row}>") for row in others]
+            order = [
+                piece if (piece := pieces.get(row)) and piece not in ours else _name(row, numbers)
+                for row in others
+            ]
             # Pieces without a row are unknown to the model: they get the row of <unk>.
-            known = set(order)
-            lacking = sorted(
-                in_text
-                - known
-                - {pieces.get(row) for row in special}
-                - set(tag_pieces.values())  # of an export
-            )
+            lacking = sorted(in_text - set(order) - {pieces.get(row) for row in special})
             rows = [*special, *others, *[special[1]] * len(lacking)]
             self.rows.append(np.array(rows))
             begins = [BOS] if pad == start else []
@@ -339,6 +344,14 @@ class _Vocabulary:
     def sizes(self) -> tuple[int, int]:
         """Number of pieces of source and target."""
         return len(self.rows[0]), len(self.rows[1])
+
+
+def _name(row: int, numbers: Mapping[str, int]) -> str:
+    """Return a name for a row that no text can reach; no piece in `numbers` has it."""
+    name = f"<row {row}>"
+    while name in numbers:
+        name = f"<{name}>"
+    return name
 
 
 def _read_numbers(path: Path, size: int) -> dict[str, int]:
@@ -476,17 +489,20 @@ class _Weights:
 
         shape: that they must have; compared before rows are copied, which may be many
         """
+        array = self._array(name)
+        if name not in (*_SHARED, _BIAS):
+            return array
         side = 0 if name.startswith(("model.encoder.", "model.shared.")) else 1
         rows = self._vocabulary.rows[side]
         if name == _BIAS:
-            bias = np.maximum(self._array(name).reshape(-1)[rows], _NEVER)
+            array, shape = array.reshape(-1), (len(rows),)
+        wanted = (int(rows.max()) + 1, *shape[1:])
+        if array.shape != wanted:
+            raise ValueError(f"{name} has the shape {array.shape}, not {wanted}")
+        if name == _BIAS:
+            bias = np.maximum(array[rows], _NEVER)
             bias[self._vocabulary.never[1]] = _NEVER
             return bias[None]
-        array = self._array(name)
-        if name not in _SHARED:
-            return array
-        if array.shape[1:] != shape[1:]:
-            raise ValueError(f"{name} has the shape {array.shape}, not {len(rows), *shape[1:]}")
         return array[rows]
 
     def _array(self, name: str) -> Array:

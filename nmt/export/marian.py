@@ -25,6 +25,7 @@ import yaml
 from numpy.lib.format import read_array_header_1_0, read_array_header_2_0, read_magic
 from pydantic import BaseModel, Field
 
+from nmt.config.languages import is_code
 from nmt.config.tokenizer import MOST_SUBWORDS
 from nmt.errors import UserError, one_line
 from nmt.export.published import (
@@ -58,8 +59,8 @@ _PROJECTIONS = {"q": "q_proj", "k": "k_proj", "v": "v_proj", "o": "out_proj"}
 _END = "</s>"
 _Shape = Callable[[Array], Array]
 _LAYER = re.compile(r"(encoder|decoder)_l(\d+)_(self|context|ffn)_(.+)")
-_README_LANGUAGE = r"^\W*{} language\(s\): *(.+?)\s*$"
-_NAME_LANGUAGES = re.compile(r"([a-z]{2,3})-([a-z]{2,3})")
+_README_LANGUAGE = r"^\W*{} languages?(?:\(s\))?: *(.+?)\s*$"
+_NAME_LANGUAGES = re.compile(r"(?:.*[-_])?([a-z]{2,3})[-_]([a-z]{2,3})")
 
 
 class _Decoder(BaseModel):
@@ -179,16 +180,19 @@ def _languages(folder: Path) -> tuple[str, str]:
         text = ""
     for side in ("source", "target"):
         names = re.findall(_README_LANGUAGE.format(side), text, re.MULTILINE)
-        found.append(language_code(names[0]) if names else "")
-    if not all(found):
-        named = _NAME_LANGUAGES.search(folder.resolve().name)
-        if not named:
+        found += names[:1]
+    if len(found) < 2:
+        name = folder.resolve().name
+        named = _NAME_LANGUAGES.fullmatch(name)
+        found = list(named.groups()) if named else []
+        # Parts of a longer name may be abbreviations of something else.
+        known = any if name == "-".join(found) else all
+        if not found or not known(map(is_code, found)):
             raise UserError(
                 f"{folder}: neither README.md nor the folder's name says which languages the "
                 "model translates; rename the folder, for example to en-de"
             )
-        found = [language_code(named[1]), language_code(named[2])]
-    return found[0], found[1]
+    return language_code(found[0]), language_code(found[1])
 
 
 def _pieces(folder: Path, vocabulary: Path, side: str) -> Any:
@@ -225,6 +229,8 @@ def _read_numbers(path: Path) -> dict[str, int]:
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
     """Yield the arrays in a file by name; raises `UserError` if it is damaged or too large."""
+    if not path.is_file():
+        raise damaged(path, "no such file")
     try:
         with zipfile.ZipFile(path) as archive:
             size = sum(each.file_size for each in archive.infolist())
@@ -235,8 +241,6 @@ def _opened(path: Path) -> Iterator[Any]:
                     require_within_file(path, each.filename, _announced(file), each.file_size)
         with np.load(path, allow_pickle=False) as arrays:
             yield arrays
-    except FileNotFoundError:
-        raise damaged(path, "no such file") from None
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise damaged(path, one_line(error)[:200]) from None
 
@@ -263,6 +267,8 @@ def _renamed(path: Path) -> Iterator[Arrays]:
         for name in arrays.files:
             if name != _SETTINGS:
                 theirs, shape = _name(name)
+                if theirs in found:
+                    raise ValueError(f"{name} is there under another name, too")
                 found[theirs] = partial(_shaped, arrays, name, shape)
         # Without a bias, as with the option output-omit-bias.
         embeddings = "Wemb" if "Wemb" in arrays else "decoder_Wemb"

@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
+from sentencepiece import SentencePieceProcessor
 from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[attr-defined]
 
 from nmt.config.languages import two_letters
@@ -22,6 +23,7 @@ from nmt.corpus.tokenizers.subwords import LARGEST_MODEL
 from nmt.errors import UserError, one_line
 from nmt.files.json_files import first_problem
 from nmt.files.small_files import read_small
+from nmt.runs.hub import cached_repository
 
 Form = TypeVar("Form", bound=BaseModel)
 Array = NDArray[np.float32]
@@ -30,6 +32,12 @@ LARGEST_WEIGHTS = 2**33  # bytes
 KINDS = {1: "unigram", 2: "bpe"}  # SentencePiece's numbers for them
 _CODE = re.compile("[A-Za-z]{2,3}")
 _SEVERAL = "mul"  # ISO 639's code for several languages
+_SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which JSON can express
+
+
+def _only(value: object) -> object:
+    """Return the one item of a list, as which transformers also writes single tokens."""
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
 class Settings(BaseModel):
@@ -48,7 +56,7 @@ class Settings(BaseModel):
     max_position_embeddings: int
     decoder_start_token_id: int
     pad_token_id: int
-    eos_token_id: int
+    eos_token_id: Annotated[int, BeforeValidator(_only)]
     scale_embedding: bool = False
     share_encoder_decoder_embeddings: bool = True
     tie_word_embeddings: bool = True
@@ -113,7 +121,9 @@ def validated(path: Path, form: type[Form], content: object) -> Form:
 
 def damaged(path: Path, reason: str) -> UserError:
     """Return the error for a file of a published model."""
-    return UserError(f"{path}: cannot be read: {reason}; download the model again")
+    repository = cached_repository(path.parent)
+    remedy = f"delete {repository} and " if repository else ""
+    return UserError(f"{path}: cannot be read: {reason}; {remedy}download the model again")
 
 
 @contextmanager
@@ -150,7 +160,9 @@ def read_pieces(path: Path) -> Any:
         raise other_model(path.with_suffix(".bpe"), "it has BPE files instead of SentencePiece's")
     # protobuf's errors have no public base class.
     with reading(path, "not a SentencePiece model", Exception):
-        model = ModelProto.FromString(read_small(path, LARGEST_MODEL))
+        content = read_small(path, LARGEST_MODEL)
+        model = ModelProto.FromString(content)
+        SentencePieceProcessor(model_proto=content)  # checks more, such as empty pieces
     if model.trainer_spec.model_type not in KINDS:
         raise damaged(path, "neither a BPE nor a unigram model")
     return model
@@ -165,4 +177,6 @@ def require_numbers(path: Path, numbers: object, size: int) -> dict[str, int]:
         or len(set(numbers.values())) < len(numbers)
     ):
         raise damaged(path, f"not a vocabulary of {size:,} pieces, as the model has")
+    if "" in numbers or _SURROGATE.search("".join(numbers)):
+        raise damaged(path, "a piece is empty, or is not valid Unicode")
     return numbers

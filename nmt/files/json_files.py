@@ -6,7 +6,7 @@ from typing import Annotated, TypeVar
 
 from pydantic import FailFast, TypeAdapter, ValidationError
 
-from nmt.errors import UserError
+from nmt.errors import UserError, one_line
 
 T = TypeVar("T")
 # Pydantic would collect an error for each wrong item, which takes hundreds of times its size.
@@ -63,13 +63,16 @@ EXPECTED = {
 def first_problem(error: ValidationError) -> str:
     """Return the location and the description of the first validation error."""
     first = error.errors()[0]
-    place, kind = ".".join(map(str, first["loc"])), first["type"]
+    place, kind = ".".join(map(str, first["loc"])) or "it", first["type"]
     if kind == "json_invalid":
         return "not valid JSON"
     if kind == "missing":
         return f"{place} is missing"
-    expected = EXPECTED.get(kind)
-    return f"{place or 'it'} " + (f"should be {expected}" if expected else "is invalid")
+    if kind in EXPECTED:
+        return f"{place} should be {EXPECTED[kind]}"
+    message = one_line(first["msg"])
+    is_wish = message.startswith("Input should ")
+    return f"{place} {message.removeprefix('Input ')}" if is_wish else f"{place}: {message}"
 
 
 def unreadable(path: Path, reason: str) -> UserError:

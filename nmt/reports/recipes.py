@@ -25,6 +25,7 @@ from nmt.corpus.sources.registry import likely_source, open_corpus
 from nmt.decoding.engines.ctranslate2 import threads
 from nmt.errors import UserError, escape_terminal
 from nmt.progress import with_progress
+from nmt.reports.summaries import count_stored
 from nmt.runs.folder import RunFolder
 from nmt.training.fine_tuning import LOW_PEAK
 
@@ -37,6 +38,10 @@ _MOST_EPOCHS = 20  # of fine-tuning
 # With so many epochs of fine-tuning, this peak learns as much as LOW_PEAK, and forgets less.
 _LONG, _LONG_PEAK = 7, 3e-4
 _FEWEST_UPDATES, _VALIDATIONS = 20, 10  # between validations; about how many of them
+# Parameters from which on settings are chosen that need less memory on a CPU: with batches of 4,096
+# tokens, fine-tuning 74 million of them takes more than 3 GB (docs/benchmarks.md).
+_LARGE = 60_000_000
+_SMALL_BATCH = 1024  # tokens
 _NO_TAG = "CHOOSE"
 _FORMATS = {
     "tsv": "English TAB other language on each line; or source TAB target",
@@ -143,11 +148,21 @@ def recommend_fine_tuning(corpus: Path, minutes: float, device: str, run: RunFol
         for name, value in config.decoding
         if name != "glossary" and value != DecodingConfig.model_fields[name].default
     ]
+    advice = """\
+# If it forgets too much, add freeze: [embeddings] to the section training. If it needs too much
+# memory, do the same, or lower training.batch_tokens and raise training.accumulate."""
+    batch = f"  batch_tokens: {batch_tokens}"
+    if device == "cpu" and (count_stored(run) or 0) >= _LARGE:
+        advice = "# If it learns too little and there is memory, remove training.freeze."
+        batch = f"""\
+  # For less memory: several small batches per update, and embeddings that do not learn.
+  batch_tokens: {_SMALL_BATCH}
+  accumulate: {batch_tokens // _SMALL_BATCH}
+  freeze: [embeddings]"""
     yaml = f"""\
 {text.heading(minutes, device, epochs)}
 #   nmt train --from {run.address} --config mine.yaml --dry-run
-# If it forgets too much, add freeze: [embeddings] to the section training. If it needs too much
-# memory, do the same, or lower training.batch_tokens and raise training.accumulate.
+{advice}
 
 data:
 {_corpus_of(corpus, text, config.data)}
@@ -159,7 +174,7 @@ training:
   epochs: {_MOST_EPOCHS}              # max_minutes and patience end it sooner
   max_minutes: {minutes:g}
   patience: 5             # validations without improvement
-  batch_tokens: {batch_tokens}
+{batch}
   label_smoothing: {config.training.label_smoothing:g}
   learning_rate: {peak:g}   # with higher ones, it forgets more of what it has learned
   warmup_updates: {every}

@@ -28,6 +28,14 @@ _MARIAN_FILES = [
 _LARGEST = 2**33  # bytes of all files of a download
 
 
+def cached_repository(folder: Path) -> Path | None:
+    """Return the folder of a repository if `folder` is one of its versions in a cache of the Hub.
+
+    The files of a version are links to its folder `blobs`.
+    """
+    return folder.parents[1] if folder.parent.name == "snapshots" else None
+
+
 def import_hub() -> Any:
     """Return the library; raises `UserError` if it is not installed."""
     try:

@@ -12,8 +12,11 @@ from nmt.corpus.prepared import PreparedData
 from nmt.corpus.preparing.manifest import require_manifest, run_files
 from nmt.errors import UserError
 from nmt.files.output_files import replacing
+from nmt.files.small_files import read_small
 from nmt.runs.folder import CARD, HEADER, LICENCE, LOCK, REPORT, RUNS, RunFolder, is_header_of_nmt
+from nmt.runs.hub import cached_repository
 
+_LARGEST_CARD = 5_000_000  # bytes; some models list thousands of scores
 _DELETED = ".nmt-deleted"  # ending of the hidden folder in which a run is deleted
 
 
@@ -79,10 +82,23 @@ def create_run(path: Path, config: Config, prepared: PreparedData) -> RunFolder:
 
 
 def copy_card(folder: Path, to: Path) -> None:
-    """Copy the model card and the licence of a model, which whatever is made of it must keep."""
-    for name in (CARD, LICENCE):
-        if (folder / name).is_file():
-            shutil.copyfile(folder / name, to / name)
+    """Copy the model card and the licence of a model, which whatever is made of it must keep.
+
+    The folder may come from anyone. Raises `UserError` if one of these files is too large, or is a
+    link out of the folder, except to the files of a repository in a cache of the Hub.
+    """
+    repository = cached_repository(folder.resolve())
+    places = [folder.resolve(), *([repository / "blobs"] if repository else [])]
+    for file in filter(Path.is_file, (folder / name for name in (CARD, LICENCE))):
+        if not any(file.resolve().is_relative_to(place) for place in places):
+            raise UserError(
+                f"{file}: is a link out of its folder; delete it, or copy the file there"
+            )
+        try:
+            content = read_small(file, _LARGEST_CARD)
+        except OSError as error:
+            raise UserError(f"{file}: cannot be read: {error.strerror}; delete it") from None
+        (to / file.name).write_bytes(content)
 
 
 def discard_beginning(run: RunFolder) -> None:

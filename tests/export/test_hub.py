@@ -6,6 +6,7 @@ files.
 
 import errno
 import json
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -446,6 +447,21 @@ def test_repositories_without_a_usable_model_are_refused(marian, tmp_path):
         forbid(copy("private") / "model.safetensors")
         assert "cannot be downloaded" in refusal(marian.parent / "private")
     assert not [*(tmp_path / "nmt/imported").rglob("*.safetensors")]
+
+
+def test_a_damaged_file_in_the_cache_is_downloaded_again_when_deleted(marian, tmp_path):
+    command = ("show", "hf:opus/en-de")
+    with pretend_hub(tmp_path / "hub") as address:
+        assert nmt_with_hub(address, tmp_path, *command).returncode == 0
+        shutil.rmtree(tmp_path / "nmt/imported")
+        [weights] = (tmp_path / "nmt/runs").rglob("model.safetensors")
+        weights.resolve().write_bytes(weights.read_bytes()[:2000])
+        refused = nmt_with_hub(address, tmp_path, *command)
+        assert refused.returncode == 2
+        [folder] = re.findall("; delete (.+) and download the model again", refused.stderr)
+        shutil.rmtree(folder)
+        done = nmt_with_hub(address, tmp_path, *command)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.slow

@@ -272,6 +272,34 @@ def test_language_codes_are_those_of_nmt(given: str, expected: str) -> None:
     assert (data.source_language, data.target_language) == (expected, "mul")
 
 
+def test_tokens_may_be_written_with_their_properties() -> None:
+    folder = make_model()
+    expected = import_run(folder, Path("runs/expected"))
+    change(folder / "config.json", eos_token_id=[0])
+    unknown, end = ({"content": each, "__type": "AddedToken"} for each in ("<unk>", "</s>"))
+    change(folder / "tokenizer_config.json", unk_token=unknown, eos_token=end)
+    run = import_run(folder, Path("runs/marian"))
+    assert run.weights("best").read_bytes() == expected.weights("best").read_bytes()
+    change(folder / "tokenizer_config.json", unk_token={"text": "<unk>"})
+    with pytest.raises(UserError, match=r"tokenizer_config\.json: .*unk_token should be text"):
+        import_run(folder, Path("runs/again"))
+
+
+def test_rows_keep_names_of_their_own_whatever_the_names_of_pieces() -> None:
+    folder = make_model("unigram")
+    numbers = json.loads((folder / "vocab.json").read_text())
+    used = sentencepiece.SentencePieceProcessor(model_file=str(folder / "source.spm"))
+    rows = [n for piece, n in numbers.items() if used.piece_to_id(piece) == used.unk_id()]
+    first, second, third, fourth = sorted(rows)[2:6]
+    kept = {piece: number for piece, number in numbers.items() if number not in rows[2:]}
+    kept |= {piece: numbers[piece] for piece in ("</s>", "<unk>", "<pad>")}
+    # One has the name of a row without a piece, others those of nmt's special tokens.
+    names = {f"<row {fourth}>": first, "<sos>": second, "<eos>": third}
+    (folder / "vocab.json").write_text(json.dumps(kept | names))
+    run = import_run(folder, Path("runs/marian"))
+    assert load_translator(run).translate([PAIRS[0][0]])[0].text
+
+
 def test_suppressed_pieces_are_never_written() -> None:
     folder = make_model()
 
@@ -369,6 +397,44 @@ def test_the_licence_is_read_from_the_front_matter(front: str, licence: str) -> 
     assert run.report["corpora"][0]["licence"] == licence
 
 
+@pytest.mark.parametrize("cached", [False, True])
+def test_links_are_followed_only_within_a_folder_of_the_hub(cached: bool) -> None:
+    """As the cache of the Hub has them: from a version of a repository to its blobs."""
+    folder = Path("model/snapshots/0123" if cached else "model/0123")
+    folder.parent.mkdir(parents=True)
+    make_model(folder=folder)
+    Path("model/blobs").mkdir()
+    Path("model/blobs/licence").write_text("Name the authors.")
+    (folder / "LICENSE").symlink_to("../../blobs/licence" if cached else "../blobs/licence")
+    if cached:
+        run = import_run(folder, Path("runs/cached"))
+        assert (run.path / "LICENSE").read_text() == "Name the authors."
+        assert not (run.path / "LICENSE").is_symlink()
+        (folder / "LICENSE").unlink()
+        Path("secret").write_text("secret")
+        (folder / "LICENSE").symlink_to("../../../secret")
+    with pytest.raises(UserError, match=r"LICENSE: is a link out of its folder"):
+        import_run(folder, Path("runs/marian"))
+    assert not Path("runs/marian").exists()
+
+
+def test_a_huge_licence_is_refused() -> None:
+    folder = make_model()
+    (folder / "LICENSE").write_text("x" * 5_000_001)
+    with pytest.raises(UserError, match=r"LICENSE: cannot be read: larger than"):
+        import_run(folder, Path("runs/marian"))
+
+
+@pytest.mark.parametrize("engine", ["pytorch", "ctranslate2"])
+def test_a_model_whose_output_is_no_number_is_reported(engine: Any) -> None:
+    folder = make_model(init_std=1e37)
+    ours = load_translator(import_run(folder, Path("runs/marian")), engine=engine)
+    with pytest.raises(UserError, match="output is not a number"):
+        ours.translate([PAIRS[0][0]])
+    with pytest.raises(UserError, match="output is not a number"):
+        list(ours.stream([PAIRS[0][0]], 1, ["Anna"]))
+
+
 # --------------------------------------------------------------------------------------- refusals
 
 
@@ -417,6 +483,8 @@ def test_a_pickle_is_not_executed(content: Any, archive: bool) -> None:
         ("vocab.json", "[]"),
         ("vocab.json", '{"<unk>": 1, "a": 1}'),
         ("vocab.json", '{"<unk>": 1000000}'),
+        ("vocab.json", '{"<unk>": 1, "": 2}'),
+        ("vocab.json", '{"<unk>": 1, "\\ud800x": 2}'),
         ("source.spm", "no model"),
         ("model.safetensors", "no weights"),
         ("model.safetensors", None),
@@ -449,7 +517,10 @@ def test_truncated_weights_are_refused(kept: float) -> None:
         ({"model_type": "m2m_100"}, "M2M100 or NLLB"),
         ({"model_type": "llama"}, "llama"),
         ({"normalize_before": True}, "normalize_before"),
-        ({"activation_function": "tanh"}, "activation"),
+        ({"activation_function": "tanh"}, "activation should be 'relu', 'gelu'"),
+        ({"encoder_attention_heads": 3, "decoder_attention_heads": 3}, "`heads` 3 must divide"),
+        ({"encoder_attention_heads": 0, "decoder_attention_heads": 0}, "heads should be greater"),
+        ({"max_position_embeddings": 10**6}, "max_length should be less than or equal to 32768"),
         ({"encoder_ffn_dim": 64}, "ffn_dim"),
         ({"decoder_layers": 2}, r"model\.safetensors"),
         ({"encoder_layers": 1}, r"model\.safetensors"),

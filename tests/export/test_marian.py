@@ -1,11 +1,14 @@
 """Models in Marian's own format become the same runs as in the format of `transformers`."""
 
+import os
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import sentencepiece
 import yaml
 
 from nmt.decoding.loading import load_translator
@@ -62,7 +65,7 @@ def test_a_sentencepiece_model_may_be_the_vocabulary():
     (output / "vocab.spm").write_bytes((folder / "source.spm").read_bytes())
     (output / "decoder.yml").write_text(yaml.safe_dump(decoder | {"vocabs": ["vocab.spm"] * 2}))
     content = arrays_of(output)
-    size = 47  # of the SentencePiece model
+    size = sentencepiece.SentencePieceProcessor(model_file=str(output / "vocab.spm")).vocab_size()
     content["Wemb"] = content["Wemb"][:size]
     content["decoder_ff_logit_out_b"] = content["decoder_ff_logit_out_b"][:, :size]
     np.savez(output / "model.npz", **content)
@@ -94,6 +97,48 @@ def test_the_readme_names_the_languages():
     (folder / "README.md").write_text(text)
     data = import_run(folder, Path("runs/marian")).config.data
     assert (data.source_language, data.target_language) == ("de", "mul")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "* source languages: fi\n* target languages: sv\n",
+        "* source group: Finnish\n* source language: fin\n* target language: swe\n",
+    ],
+)
+def test_the_readme_overrules_the_name_of_the_folder(lines):
+    folder = as_marian(make_model())
+    (folder / "README.md").write_text(f"# A model\n\n{lines}")
+    data = import_run(folder, Path("runs/marian")).config.data
+    assert (data.source_language, data.target_language) == ("fi", "sv")
+
+
+@pytest.mark.parametrize(
+    ("name", "languages"),
+    [
+        ("en-de", ("en", "de")),
+        ("eng-deu", ("en", "de")),
+        ("ceb-en", ("ceb", "en")),
+        ("opus-mt-en-de", ("en", "de")),
+        ("opus-mt-fi-sv", ("fi", "sv")),
+        ("opus-tatoeba-en-ro", ("en", "ro")),
+        ("marian_en_de", ("en", "de")),
+        ("downloaded-fr-en", ("fr", "en")),
+        ("opus-2020-02-26", None),
+        ("opus+bt-2021-04-13", None),
+        ("opus-mt-tc-big", None),
+        ("my-new-en", None),
+        ("old-run", None),
+    ],
+)
+def test_the_name_of_the_folder_ends_with_the_languages(name, languages):
+    folder = as_marian(make_model(), Path(name))
+    if languages is None:
+        with pytest.raises(UserError, match="languages"):
+            import_run(folder, Path("runs/marian"))
+        return
+    data = import_run(folder, Path("runs/marian")).config.data
+    assert (data.source_language, data.target_language) == languages
 
 
 def arrays_of(folder: Path) -> dict[str, Any]:
@@ -198,4 +243,29 @@ def test_weights_that_unpack_to_too_much_are_refused(monkeypatch):
     with zipfile.ZipFile(folder / "model.npz", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("special:model.yml.npy", bytes(100_000))
     with pytest.raises(UserError, match="larger than"):
+        import_run(folder, Path("runs/marian"))
+
+
+def test_weights_with_several_names_or_more_rows_than_pieces_are_refused():
+    folder = as_marian(make_model())
+    content = arrays_of(folder)
+    extra = {"encoder_l01_self_Wq": content["encoder_l1_self_Wq"]}
+    np.savez(folder / "model.npz", **content | extra)
+    with pytest.raises(UserError, match=r"model\.npz: .*_l01_self_Wq is there under another"):
+        import_run(folder, Path("runs/marian"))
+    for name, axis in (("Wemb", 0), ("decoder_ff_logit_out_b", 1)):
+        longer = np.concatenate([content[name], content[name]], axis)
+        np.savez(folder / "model.npz", **content | {name: longer})
+        with pytest.raises(UserError, match=r"model\.npz: .*has the shape"):
+            import_run(folder, Path("runs/marian"))
+    assert not list(Path("runs").glob("*"))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("file", ["model.npz", "opus.vocab.yml", "source.spm"])
+def test_pipes_are_refused(file):
+    folder = as_marian(make_model())
+    (folder / file).unlink()
+    os.mkfifo(folder / file)
+    with pytest.raises(UserError, match=re.escape(file)):
         import_run(folder, Path("runs/marian"))

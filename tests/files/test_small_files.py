@@ -1,5 +1,6 @@
 """Files of forged runs are refused in memory that is bounded by their size."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -67,6 +68,13 @@ def test_memory_of_a_refusal_is_bounded_by_the_size_of_the_file(
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert name in run.stderr
     assert int(run.stdout) < 20 * len(content) + 300_000_000
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_is_refused_instead_of_waiting_for_a_writer(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="not a file"):
+        read_small(tmp_path / "pipe")
 
 
 def test_a_small_file_is_read_and_a_large_one_refused(tmp_path: Path) -> None:

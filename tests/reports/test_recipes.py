@@ -113,6 +113,22 @@ def test_with_time_for_many_epochs_the_peak_of_fine_tuning_is_lower(
         assert f"learning_rate: {peak} " in recipe.yaml
 
 
+def test_fine_tuning_a_large_model_on_a_cpu_takes_less_memory(
+    tmp_path: Path, trained_run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def settings(pairs: int, device: str) -> tuple[int | None, int, tuple[str, ...]]:
+        path, file = tmp_path / "mine.yaml", corpus(tmp_path / f"{pairs}.tsv", pairs, 6)
+        path.write_text(recommend_fine_tuning(file, 10, device, trained_run).yaml, encoding="utf-8")
+        training = load_config(path).training
+        return training.batch_tokens, training.accumulate, training.freeze
+
+    assert settings(20_000, "cpu") == (4096, 1, ())
+    monkeypatch.setattr("nmt.reports.recipes.count_stored", lambda _: 74_000_000)
+    assert settings(20_000, "cpu") == (1024, 4, ("embeddings",))
+    assert settings(300, "cpu") == (1024, 1, ("embeddings",))
+    assert settings(20_000, "cuda") == (4096, 1, ())
+
+
 def test_labels_are_smoothed_as_in_the_run(tmp_path: Path, trained_run: RunFolder) -> None:
     run = RunFolder(Path(shutil.copytree(trained_run.path, tmp_path / "run")))
     run.write_config(override_config(run.config, ["training.label_smoothing=0.2"], "run"))
