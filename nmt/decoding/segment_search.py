@@ -339,7 +339,8 @@ class SegmentSearch:
 
     def _find_begun(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
         """Search segments whose translations have a beginning; if terms are missing, for these."""
-        found = self._find_with_constraints([replace(each, terms=()) for each in segments], n)
+        free = [replace(each, terms=()) for each in segments]
+        found = _numeric(self._find_with_constraints(free, n))
         if self.decoding.temperature:  # samples remain as drawn
             return found
         lacking = [i for i, each in enumerate(segments) if self._lacks_terms(each, found[i][0])]
@@ -354,7 +355,7 @@ class SegmentSearch:
     def _find_with_constraints(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
         sources, limits = [segment.ids for segment in segments], self.limits(segments)
         constraints = self._segmenter.constraints(segments)
-        return _numeric(self.pytorch(sources, limits, self.decoding, n, constraints))
+        return self.pytorch(sources, limits, self.decoding, n, constraints)
 
     def _lacks_terms(self, segment: Segment, hypothesis: Hypothesis) -> bool:
         """Return whether a hypothesis lacks terms, or has them in the wrong number."""
