@@ -8,10 +8,11 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 
-from nmt.config.languages import base_language, is_code, two_letters
+from nmt.config.languages import base_language, column_names, is_code, two_letters
+from nmt.corpus.sources.columns import SIDE_NAMES
 from nmt.corpus.sources.readers import read_lines
 from nmt.decoding.inflection import (
     english_forms,
@@ -97,7 +98,8 @@ class Glossary:
     def read(cls, path: Path, languages: tuple[str, str]) -> "Glossary":
         """Read a file: TBX, CSV, or text with tabs.
 
-        Columns: source term, target term, further forms of it, also separated by |. A further
+        Columns: source term, target term, further forms of it, also separated by |; or those that
+        the first line names, such as `location,source,target`. A further
         column without | is a comment, unless it has as many words as the target term and begins
         like it. Raises `UserError` for faulty lines and for contradictions, with their numbers.
         """
@@ -359,16 +361,26 @@ def _has_forms(cell: str, target: str) -> bool:
 
 
 def _rows(path: Path, languages: tuple[str, str]) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of a file with their numbers, without comments, header and blank lines."""
+    """Yield the rows of a file with their numbers, without comments, header and blank lines.
+
+    The header may name the columns of both languages. If they are not the first two, others are
+    left out.
+    """
     lines = read_lines(path)
     is_csv = path.name.lower().endswith(".csv")
-    reader = csv.reader(f"{line}\n" for line in lines)
+    first = next(lines, "")
+    lines = chain([first], lines)
+    reader = csv.reader((f"{line}\n" for line in lines), delimiter=_separator(first))
     rows = reader if is_csv else (line.split("\t") for line in lines)
+    columns: tuple[int, int] | None = None
     try:
         for place, row in enumerate(rows, start=1):
             number = reader.line_num if is_csv else place  # a cell may have several lines
-            header = place == 1 and _is_header(row)
-            if any(map(str.strip, row)) and not row[0].startswith("#") and not header:
+            if place == 1 and (columns := _named_columns(row, languages)):
+                continue
+            if any(map(str.strip, row)) and not row[0].startswith("#"):
+                if columns and columns != (0, 1):
+                    row = [row[i] if i < len(row) else "" for i in columns]
                 named = f"{path}: line {number}"
                 yield number, _without_languages(row, languages, named) if is_csv else row
     except csv.Error as error:
@@ -389,9 +401,22 @@ def _without_languages(row: list[str], languages: tuple[str, str], place: str) -
     return row[:2]
 
 
-def _is_header(row: list[str]) -> bool:
-    names = {"source", "target", "source term", "target term", "en", "de", "english", "german"}
-    return len(row) > 1 and {cell.strip().lower() for cell in row[:2]} <= names
+def _separator(line: str) -> str:
+    """Return what separates the cells of CSV; spreadsheets write semicolons in some countries."""
+    unquoted = re.sub(r'"[^"]*"', "", line)
+    return next((each for each in ",;\t" if each in unquoted), ",")
+
+
+def _named_columns(row: list[str], languages: tuple[str, str]) -> tuple[int, int] | None:
+    """Return the places of the source and target terms if a row holds the names of columns."""
+    names = [cell.strip().lower().removesuffix(" term") for cell in row]
+    places = []
+    for language, side in zip(languages, SIDE_NAMES, strict=True):
+        known = column_names(two_letters(language)) | side
+        places.append([i for i, name in enumerate(names) if name in known])
+    found = [(i, j) for i in places[0] for j in places[1] if i != j]
+    # DeepL writes the codes of the languages behind each term.
+    return found[0] if len(found) == 1 and found[0] != (2, 3) else None
 
 
 def _tbx_rows(path: Path, languages: tuple[str, str]) -> Iterator[tuple[int, list[str]]]:

@@ -54,6 +54,28 @@ FILES = {
         Term("bill, unpaid", ("offene Rechnung",)),
         Term("draft", ("Entwurf",)),
     ),
+    "columns by name, of memoQ": (
+        "a.csv",
+        '"Entry_ID","English","Note","German"\n1,bill,x,Rechnung\n2,draft,,Entwurf|Entwurfs\n',
+        Term("bill", ("Rechnung",)),
+        Term("draft", ("Entwurf", "Entwurfs")),
+    ),
+    "columns by name, of Weblate": (
+        "a.csv",
+        '"location","source","target","id"\n"","bill","Rechnung","1"\n',
+        Term("bill", ("Rechnung",)),
+    ),
+    "columns by name, the other way round": (
+        "a.tsv",
+        "German\tEnglish term\nRechnung\tbill\n",
+        Term("bill", ("Rechnung",)),
+    ),
+    "semicolons, as some spreadsheets write": (
+        "a.csv",
+        '"bill; unpaid";offene Rechnung\ndraft, first;Entwurf;Entwürfe\n',
+        Term("bill; unpaid", ("offene Rechnung",)),
+        Term("draft, first", ("Entwurf", "Entwürfe")),
+    ),
     "other further columns are no languages": (
         "a.csv",
         "draft,Entwurf,Entwürfe,de\nsketch,Entwurf,Entwürfe,Entwurfes\n",
