@@ -5,10 +5,10 @@ A term is found in any of its inflected forms, and its translation may be writte
 
 import csv
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from pathlib import Path
 
 from nmt.config.languages import base_language, column_names, is_code, two_letters
@@ -45,6 +45,7 @@ _PARTICLES = frozenset(
         *("together", "up", "with"),
     }
 )
+_SAMPLE = 20  # lines that show how the cells are separated
 _NEAR = 3  # words between which a determiner and its noun may stand
 _WITHOUT_UMLAUTS = str.maketrans("äöü", "aou")
 _SAME_LETTERS = 3  # with which the forms of a word begin
@@ -82,6 +83,11 @@ class Match:
     number: Number | None = None
     """Singular or plural, of a noun, if known; it is not where the noun may be uncountable."""
 
+    @property
+    def end(self) -> int:
+        """The place after its last character."""
+        return self.start + len(self.text)
+
 
 @dataclass(frozen=True)
 class Glossary:
@@ -98,10 +104,10 @@ class Glossary:
     def read(cls, path: Path, languages: tuple[str, str]) -> "Glossary":
         """Read a file: TBX, CSV, or text with tabs.
 
-        Columns: source term, target term, further forms of it, also separated by |; or those that
-        the first line names, such as `location,source,target`. A further
+        Columns: source term, target term, further forms of it, also separated by |. A further
         column without | is a comment, unless it has as many words as the target term and begins
-        like it. Raises `UserError` for faulty lines and for contradictions, with their numbers.
+        like it. The first line may name the columns, as in `location,source,target`. Raises
+        `UserError` for faulty lines and for contradictions, with their numbers.
         """
         if not path.is_file():
             raise UserError(
@@ -368,8 +374,8 @@ def _rows(path: Path, languages: tuple[str, str]) -> Iterator[tuple[int, list[st
     """
     lines = read_lines(path)
     is_csv = path.name.lower().endswith(".csv")
-    first = next(lines, "")
-    lines = chain([first], lines)
+    first = list(islice(lines, _SAMPLE))
+    lines = chain(first, lines)
     reader = csv.reader((f"{line}\n" for line in lines), delimiter=_separator(first))
     rows = reader if is_csv else (line.split("\t") for line in lines)
     columns: tuple[int, int] | None = None
@@ -401,22 +407,32 @@ def _without_languages(row: list[str], languages: tuple[str, str], place: str) -
     return row[:2]
 
 
-def _separator(line: str) -> str:
-    """Return what separates the cells of CSV; spreadsheets write semicolons in some countries."""
-    unquoted = re.sub(r'"[^"]*"', "", line)
-    return next((each for each in ",;\t" if each in unquoted), ",")
+def _separator(lines: Sequence[str]) -> str:
+    """Return what separates the cells of CSV: in most lines, commas, semicolons or tabs.
+
+    Spreadsheets write semicolons where the comma separates decimals.
+    """
+    unquoted = [re.sub(r'"[^"]*"', "", line) for line in lines if not line.startswith("#")]
+    return max(",;\t", key=lambda each: sum(each in line for line in unquoted))
 
 
 def _named_columns(row: list[str], languages: tuple[str, str]) -> tuple[int, int] | None:
     """Return the places of the source and target terms if a row holds the names of columns."""
+    if len(row) == 4 and all(map(is_code, row[2:])) and not _are_sides(row[:2]):
+        return None  # DeepL writes the codes of the languages behind each term
     names = [cell.strip().lower().removesuffix(" term") for cell in row]
-    places = []
-    for language, side in zip(languages, SIDE_NAMES, strict=True):
-        known = column_names(two_letters(language)) | side
-        places.append([i for i, name in enumerate(names) if name in known])
-    found = [(i, j) for i in places[0] for j in places[1] if i != j]
-    # DeepL writes the codes of the languages behind each term.
-    return found[0] if len(found) == 1 and found[0] != (2, 3) else None
+    known = [column_names(two_letters(language)) for language in languages]
+    for first, second in (SIDE_NAMES, known):
+        found = [[i for i, name in enumerate(names) if name in its] for its in (first, second)]
+        if all(len(places) == 1 for places in found) and found[0] != found[1]:
+            return found[0][0], found[1][0]
+    return None
+
+
+def _are_sides(row: list[str]) -> bool:
+    """Return whether two cells are the names of the source and the target."""
+    names = (cell.strip().lower().removesuffix(" term") for cell in row)
+    return all(name in side for name, side in zip(names, SIDE_NAMES, strict=True))
 
 
 def _tbx_rows(path: Path, languages: tuple[str, str]) -> Iterator[tuple[int, list[str]]]:

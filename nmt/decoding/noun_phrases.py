@@ -97,9 +97,9 @@ def before_nouns(
 def in_cases_of(
     words: Sequence[str], noun: Collection[str], features: Collection[str]
 ) -> list[str]:
-    """Return those features whose case another noun may have after these words.
+    """Return those features whose case a replaced noun may have after these words.
 
-    noun: the features of this other noun; none: unknown
+    noun: the features of the replaced noun; none: unknown
 
     >>> in_cases_of(["in", "dem"], ["nn", "nd", "na"], ["fn", "fd", "fa", "fg"])
     ['fd']

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 _HAS_PYTORCH = find_spec("torch") is not None
 _LOG = logging.getLogger(__name__)
 _WIDE_BEAM = 32  # for a segment whose hypotheses all lack a placeholder or a term
+_MOST_PLACED = 8  # missing terms of a segment
 _MOST_DIVISIONS = 4  # of a segment whose translation is out of proportion
 
 Found = list[tuple[Segment, list[Hypothesis]]]
@@ -283,7 +284,9 @@ class SegmentSearch:
         engine = self.engine
         if not isinstance(engine, ContinuingEngine):
             return
-        while lacking:
+        for _ in range(_MOST_PLACED):
+            if not lacking:
+                break
             begun: dict[int, tuple[Segment, list[list[int]]]] = {}
             for i in lacking:
                 if self._lacks_terms(segments[i], found[i][0]):
@@ -319,7 +322,8 @@ class SegmentSearch:
         if not self._segmenter.missing_terms(segment, best.ids):
             return segment
         alignment = self._aligned_words(segment, best, pytorch)
-        return self._segmenter.forbid_usual_words(segment, best.ids, alignment)
+        # A search with constraints demands each term once, so a repeated one may forbid none.
+        return self._segmenter.forbid_usual_words(segment, best.ids, alignment, False)
 
     def _aligned_words(
         self, segment: Segment, found: Hypothesis, pytorch: "PyTorchEngine"
@@ -338,7 +342,7 @@ class SegmentSearch:
         return Alignment(pair_words(attention), nearest)
 
     def _find_begun(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
-        """Search segments whose translations have a beginning; if terms are missing, for these."""
+        """Search segments whose translations have a beginning, again for those that lack terms."""
         free = [replace(each, terms=()) for each in segments]
         found = _numeric(self._find_with_constraints(free, n))
         if self.decoding.temperature:  # samples remain as drawn

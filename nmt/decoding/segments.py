@@ -44,6 +44,7 @@ _NAME = re.compile(r"[^\W\d_]+(?:[ '’-][^\W\d_]+)+")  # of several words
 _BYTE = re.compile("<0x([0-9A-F]{2})>")
 _SPACE = "▁"  # as SentencePiece writes it
 _CLOSING = re.compile(rf"\W?[{SENTENCE_ENDS}]+")  # a token; \W: SentencePiece's mark of a space
+_WORDS = re.compile(r"[\w-]+")
 _CLAUSE_ENDS = r"\W*$|[^\w\s]| (?:als|oder|und|wie|zu)\b"
 _AFTER_MARK = r"(?<=[\"'„“”‚‘’»«›‹(\[])"
 _MOST_VOCABULARIES = 8  # whose facts are kept
@@ -99,14 +100,16 @@ class TermConstraint:
     """Those forms that agree with the source in number."""
     preferred: tuple[str, ...]
     """Those of them that the training text has, or else all, which a further search requires."""
-    is_plural: bool
-    """Whether the source has it in the plural; a singular such as "hair" may become a plural."""
+    is_plural: bool | None
+    """Whether the source has it in the plural; None if unknown, as of "hair", which may become a
+    plural.
+    """
     attached: bool
     """Whether no space precedes it in the source, as after a quotation mark."""
     forbidden: tuple[str, ...] = ()
     """Forms of other words, which must not be written."""
     written: tuple[str, ...] = ()
-    """The term as the source writes it, each time that it occurs."""
+    """The term as the source writes it, once per occurrence."""
     separated: tuple[tuple[str, str], ...] = ()
     """Forms of a verb with a particle that may stand further back, which count as forms, too."""
 
@@ -219,6 +222,11 @@ class Segmenter:
             return (), part
         terms: dict[Term, TermConstraint] = {}
         written: dict[str, str] = {}
+        copied = [
+            each.span()
+            for word in filter(None, part.words.values())
+            for each in re.finditer(re.escape(word), part.raw)
+        ]
         for match in self._glossary.find(part.raw):
             part = self._with_one_placeholder(part, match)
             own = re.compile(rf"(?<!\w){re.escape(match.text)}(?!\w)")
@@ -234,19 +242,19 @@ class Segmenter:
                     mark: form.join(own.split(written.get(mark, part.words[mark])))
                     for mark in marks
                 }
-            else:
+            elif not any(i <= match.start and match.end <= j for i, j in copied):
                 forms, fitting = (
                     self._cleaned(self._glossary.forms(match, number, self._known_words))
                     for number in (None, match.number)
                 )
                 attached = match.start > 0 and not part.raw[match.start - 1].isspace()
                 forbidden = self._cleaned(self._glossary.forbidden(match, self._known_words))
-                is_plural = match.number == "plural"
+                is_plural = match.number == "plural" if match.number else None
                 texts: tuple[str, ...] = (match.text,)
                 if other := terms.get(match.term):
                     texts = (*other.written, match.text)
                     fitting = tuple(dict.fromkeys(other.fitting + fitting))
-                    is_plural = is_plural and other.is_plural
+                    is_plural = is_plural if is_plural == other.is_plural else None
                     attached = attached or other.attached
                 preferred = tuple(filter(self._is_known, fitting)) or fitting
                 terms[match.term] = TermConstraint(
@@ -333,7 +341,7 @@ class Segmenter:
 
     def begins_as_given(self, segment: Segment, ids: Sequence[int]) -> bool:
         """Return whether a translation begins as it must."""
-        return self._tokenizers.target.decode(ids).startswith(segment.beginning.strip())
+        return f"{self._tokenizers.target.decode(ids)} ".startswith(segment.beginning)
 
     def missing_terms(self, segment: Segment, ids: Sequence[int]) -> list[Term]:
         """Return the terms that a translation lacks, or has less often than the source."""
@@ -341,20 +349,26 @@ class Segmenter:
         return list(dict.fromkeys(self._missing(segment, text)))
 
     def forbid_usual_words(
-        self, segment: Segment, ids: Sequence[int], alignment: Alignment
+        self,
+        segment: Segment,
+        ids: Sequence[int],
+        alignment: Alignment,
+        also_of_repeated: bool = True,
     ) -> Segment:
         """Return the segment with terms that forbid the words by which a translation replaces them.
 
-        A term that occurs several times forbids none: the other places may still have these words.
-        ids: the translation
+        ids: the translation; also_of_repeated: whether terms that occur several times forbid words,
+        if none of their forms is there yet
         """
         draft, lacking = self._draft(segment, ids, alignment)
+        given = _WORDS.findall(segment.beginning)
 
         def forbidding(term: TermConstraint) -> TermConstraint:
-            if term.term not in lacking or not term.forms or len(term.written) > 1:
+            enough = len(term.written) if also_of_repeated else 1
+            if not term.forms or not 0 < lacking.count(term.term) == len(term.written) <= enough:
                 return term
-            usual = draft.usual_words(term.written[0], term.forms)
-            usual = [word for word in usual if word not in segment.beginning]
+            usual = draft.usual_words(set(term.written), term.forms)
+            usual = [word for word in usual if word not in given]
             return replace(term, forbidden=(*term.forbidden, *usual))
 
         return replace(segment, terms=tuple(map(forbidding, segment.terms)))
@@ -552,12 +566,14 @@ def _genitive(target: Tokenizer) -> list[int]:
 
 def _is_unfit(text: str, term: TermConstraint) -> bool:
     """Return whether a text lacks a form of a term in the number that the source demands."""
-    return bool(term.fitting) and term.is_plural and not _count_term(text, term, term.fitting)
+    demanded = term.is_plural and term.fitting
+    return bool(demanded) and not _count_term(text, term, term.fitting)
 
 
-def _in_number(features: Sequence[str], is_plural: bool) -> list[str]:
-    """Return the features of a noun in one number; all if it has none of them."""
-    return [x for x in features if x.startswith("p") == is_plural] or list(features)
+def _in_number(features: Sequence[str], is_plural: bool | None) -> list[str]:
+    """Return the features of a noun in one number; all if it is None or there are none of them."""
+    fitting = [x for x in features if is_plural in (None, x.startswith("p"))]
+    return fitting or list(features)
 
 
 def _count_term(text: str, term: TermConstraint, forms: Sequence[str]) -> int:
@@ -567,7 +583,7 @@ def _count_term(text: str, term: TermConstraint, forms: Sequence[str]) -> int:
     """
     separated = (
         re.findall(
-            rf"(?i)\b{re.escape(verb)}\b[^{SENTENCE_ENDS}]* {particle}(?:{_CLAUSE_ENDS})", text
+            rf"(?i)\b{re.escape(verb)}\b[^{SENTENCE_ENDS}]*? {particle}(?:{_CLAUSE_ENDS})", text
         )
         for verb, particle in term.separated
     )

@@ -41,9 +41,9 @@ class AlignedTranslation:
         self._target = target.split()
         self._pairs, self._nearest = alignment
 
-    def usual_words(self, term: str, forms: Sequence[str]) -> list[str]:
-        """Return the words that translate a term otherwise than by its forms."""
-        places = (i for each in self._occurrences([term]) for i in self._usual_places(each, forms))
+    def usual_words(self, terms: Collection[str], forms: Sequence[str]) -> list[str]:
+        """Return the words that translate a term in other ways; terms: see `place`."""
+        places = (i for each in self._occurrences(terms) for i in self._usual_places(each, forms))
         return [self._word(place) for place in dict.fromkeys(places)]
 
     def place(self, terms: Collection[str], forms: Sequence[str]) -> Place | None:
@@ -54,18 +54,30 @@ class AlignedTranslation:
 
         If no word is aligned with it, a verb replaces the word that attends to it most, if this is
         no noun, and other terms go in front of what is aligned with the words after them or, if
-        there is nothing, next to what attends to them most: behind a noun, in front of other words.
+        there is nothing, next to what attends to them most: after a noun, in front of other words.
         """
         if not self._target:
             return None
-        words = [self._word(i) for i in range(len(self._target))]
-        written = {i for i, word in enumerate(words) if word in forms}
+        written = self._written(forms)
         occurrences = self._occurrences(terms)
-        lacking = [each for each in occurrences if not written.intersection(self._aligned(each))]
+        lacking = [each for each in occurrences if written.keys().isdisjoint(self._aligned(each))]
         # Words may be aligned with other occurrences: then those that come first are written.
-        missing = max(len(occurrences) - len(written), 1)
+        there = len({i - j for i, j in written.items()})  # places where one begins
+        missing = max(len(occurrences) - there, 1)
         found = (self._place(each, forms) for each in lacking[-missing:] or occurrences)
         return next(filter(None, found), None)
+
+    def _written(self, forms: Sequence[str]) -> dict[int, int]:
+        """Return the numbers of the words that are forms of a term, and their places in a form."""
+        words = [self._word(i) for i in range(len(self._target))]
+        parts = [form.split() for form in forms]
+        return {
+            i + place: place
+            for part in sorted(parts, key=len)
+            for i in range(len(words))
+            if words[i : i + len(part)] == part
+            for place in range(len(part))
+        }
 
     def _place(self, occurrence: Sequence[int], forms: Sequence[str]) -> Place | None:
         is_noun = forms[0][0].isupper()
@@ -127,8 +139,8 @@ class AlignedTranslation:
     def _occurrences(self, terms: Collection[str]) -> list[list[int]]:
         """Return the numbers of the source words of each occurrence of a term."""
         found = []
-        for term in terms:
-            phrase = term.lower().split()
+        for term in {term.lower() for term in terms}:
+            phrase = term.split()
             length = len(phrase)
             starts = range(len(self._source) - length + 1)
             found += [
@@ -151,18 +163,20 @@ class AlignedTranslation:
 def _in_its_cases(
     forms: Mapping[str, Collection[str]], before: Sequence[str], noun: str
 ) -> Mapping[str, Collection[str]]:
-    """Return the forms of a noun, with those of their features whose case another noun has here.
+    """Return the forms of a noun, with those of their features whose case a replaced noun has.
 
-    before: the words before the other noun. All are returned if none has such a case.
+    before: the words before the replaced noun. All are returned if none has such a case.
     """
     known = noun_features(noun, noun)
-    singular = [feature for feature in known if feature[0] != "p"]
-    fitting = {
-        form: found
-        for form, features in forms.items()
-        if (found := in_cases_of(before, singular or known, features))
-    }
-    return fitting or forms
+    for replaced in ([feature for feature in known if feature[0] != "p"], known):
+        fitting = {
+            form: found
+            for form, features in forms.items()
+            if (found := in_cases_of(before, replaced, features))
+        }
+        if fitting:
+            return fitting
+    return forms
 
 
 def _is_alternative(word: str, forms: Sequence[str]) -> bool:

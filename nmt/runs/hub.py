@@ -33,7 +33,11 @@ def cached_repository(folder: Path) -> Path | None:
 
     The files of a version are links to its folder `blobs`.
     """
-    return folder.parents[1] if folder.parent.name == "snapshots" else None
+    if folder.parent.name != "snapshots":
+        return None
+    repository = folder.absolute().parents[1]
+    is_cached = repository.name.startswith("models--") and (repository / "blobs").is_dir()
+    return repository if is_cached else None
 
 
 def import_hub() -> Any:

@@ -72,9 +72,14 @@ FILES = {
     ),
     "semicolons, as some spreadsheets write": (
         "a.csv",
-        '"bill; unpaid";offene Rechnung\ndraft, first;Entwurf;Entwürfe\n',
+        '# terms, 2026\n\n"bill; unpaid";offene Rechnung\ndraft, first;Entwurf;Entwürfe\n',
         Term("bill; unpaid", ("offene Rechnung",)),
         Term("draft, first", ("Entwurf", "Entwürfe")),
+    ),
+    "columns by name beside codes of languages": (
+        "a.csv",
+        "id,en,source,target\n1,en,bill,Rechnung\n",
+        Term("bill", ("Rechnung",)),
     ),
     "other further columns are no languages": (
         "a.csv",
@@ -134,6 +139,7 @@ def test_a_tbx_file_has_concepts(tmp_path, former):
         ("a.tsv", "Acme\t=\nbill\tRechnung\nAcme\t!Acme\n", r"\(line 1 and line 3\)"),
         ("a.csv", 'bill,"Rech-\nnung"\n\nrelease\n', "line 4"),
         ("a.csv", "bill,Rechnung,en,de\nEntwurf,draft,de,en\n", "line 2 translates from de to en"),
+        ("a.csv", "bill,Rechnung,DE,EN\n", "line 1 translates from DE to EN"),
         ("a.csv", f"bill,Rechnung\nbill,{'x' * 200_000}\n", r"a\.csv: line 2"),
         ("a.tsv", "# nothing\n", "a.tsv"),
         ("a.tbx", "<!DOCTYPE a [<!ENTITY b 'c'>]><a/>", "a.tbx"),

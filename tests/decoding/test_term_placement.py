@@ -26,7 +26,7 @@ def translation(pairs: list[tuple[int, int]] = PAIRS, nearest: int = 0) -> Align
 )
 def test_the_aligned_words_are_replaced(term, forms, usual, place):
     found = translation()
-    assert found.usual_words(term, forms) == usual
+    assert found.usual_words({term}, forms) == usual
     assert found.place({term}, forms) == place
 
 
@@ -53,6 +53,13 @@ def test_a_term_that_occurs_twice_is_missing_where_no_form_of_it_is(target, plac
     pairs = [(0, 0), (1, 1), (2, 2), (3, 3)]
     found = AlignedTranslation("A dog likes dogs", target, Alignment(pairs, [0, 1, 2, 3]))
     assert found.place({"dog", "dogs"}, ["Köter"]) == Place(place, True)
+
+
+def test_a_term_of_several_words_is_there_as_a_whole():
+    pairs = [(0, 0), (1, 1), (1, 2), (2, 3), (3, 4), (4, 5)]
+    target = "Die offene Rechnung oder der Schein"
+    found = AlignedTranslation("The bill or the bill", target, Alignment(pairs, [0] * 5))
+    assert found.place({"bill", "Bill"}, ["offene Rechnung"]) == Place(5, True)
 
 
 def test_of_equal_terms_without_aligned_words_the_last_is_missing():

@@ -42,6 +42,7 @@ EMOJI = (
     rf"(?:{KEYCAP}|[{_EMOJI}\u00a9\u00ae])"
     f"[{_EMOJI}\u00a9\u00ae\u200d\ufe0e\ufe0f\u20e3\U000e0020-\U000e007f]*"
 )
+_ONLY_EMOJI = re.compile(EMOJI)
 _IN_FACE = r"[^\w\s()]|_|[\u3040-\u30ff]"
 EMOTICON = (  # :-) <3 ^_^ ¯\_(ツ)_/¯
     r"(?<!\S)(?:>?[:;=]['’]?[-^]?(?:[)(\[\]DPp|*]+|[/\\Oo3])|(?:<3+)+|\^\.?\^|[-^<>;*=]_+[-^<>;*=]"
@@ -527,11 +528,19 @@ class PlaceholderRules:
 
 
 def replace_codes(text: str, among: Sequence[str] = PLACEHOLDERS) -> PlaceholderText:
-    """Replace addresses, template fields, codes and emoji with one placeholder each."""
+    """Replace addresses, template fields, codes and emoji with one placeholder each.
+
+    Spaces separate emoji from words: within a word, the model loses both.
+    """
     replaced = PlaceholderText(text)
 
     def hide(match: re.Match[str]) -> str:
-        return replaced.placeholder(match[0], match[0], among)
+        mark = replaced.placeholder(match[0], match[0], among)
+        if not _ONLY_EMOJI.fullmatch(match[0]):
+            return mark
+        before = match.string[max(match.start() - 1, 0) : match.start()]
+        after = match.string[match.end() : match.end() + 1]
+        return " " * before.isalpha() + mark + " " * after.isalpha()
 
     replaced.text = _replace_namelike(hide, text)
     replaced.text = _BRACKETED_OR_LETTER.sub(

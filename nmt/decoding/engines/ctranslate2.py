@@ -39,7 +39,7 @@ _SHARING = 4  # threads, at most
 # caches, fewer leave threads idle.
 _CPU_BATCH = 1536
 _MANY = 2  # batches for each thread
-_MOST_BEGINNINGS = 3  # of a translation, which are continued
+_MOST_BEGINNINGS = 3  # of a translation, which are continued; more do not improve BLEU or chrF
 DECODING_FIELDS = {
     *("engine", "beam_size", "length_penalty", "length_offset"),
     *("max_length_factor", "max_length_extra"),

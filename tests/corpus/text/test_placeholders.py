@@ -17,6 +17,7 @@ from nmt.corpus.text.placeholders import (
     count_missing_placeholders,
     fill_placeholders,
     numbers_of,
+    replace_codes,
     without_misplaced,
 )
 from nmt.corpus.text.training_placeholders import (
@@ -636,3 +637,17 @@ def test_addresses_that_both_sides_share_are_hidden() -> None:
     assert in_order(" | ".join(found)) == f"See {A} now | Sieh jetzt {A}"
     pair = ("See example.org now", "Sieh dir das jetzt an")
     assert inserter.insert(*pair) == pair
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("I love🍕and🍺.", "I love {0} and {1}."),
+        ("Great 👍!", "Great {0}!"),
+        ("home→school", "home {0} school"),
+        ("The book® is 1️⃣", "The book {0} is {1}"),
+        ("👨‍👩‍👧is here", "{0} is here"),
+    ],
+)
+def test_spaces_separate_emoji_from_words(text: str, read: str) -> None:
+    assert replace_codes(text).text == read.format(*PLACEHOLDERS)
