@@ -84,15 +84,15 @@ def create_run(path: Path, config: Config, prepared: PreparedData) -> RunFolder:
 def copy_card(folder: Path, to: Path) -> None:
     """Copy the model card and the licence of a model, which whatever is made of it must keep.
 
-    The folder may come from anyone. Raises `UserError` if one of these files is too large, or is a
-    link out of the folder, except to the files of a repository in a cache of the Hub.
+    The folder may come from anyone. Raises `UserError` if one of these files is too large, or
+    links to a file outside the folder, except to those of a repository in a cache of the Hub.
     """
     repository = cached_repository(folder.resolve())
     places = [folder.resolve(), *([repository / "blobs"] if repository else [])]
     for file in filter(Path.is_file, (folder / name for name in (CARD, LICENCE))):
         if not any(file.resolve().is_relative_to(place) for place in places):
             raise UserError(
-                f"{file}: is a link out of its folder; delete it, or copy the file there"
+                f"{file}: links to a file outside its folder; replace the link by a copy"
             )
         try:
             content = read_small(file, _LARGEST_CARD)
