@@ -418,21 +418,14 @@ def _separator(lines: Sequence[str]) -> str:
 
 def _named_columns(row: list[str], languages: tuple[str, str]) -> tuple[int, int] | None:
     """Return the places of the source and target terms if a row holds the names of columns."""
-    if len(row) == 4 and all(map(is_code, row[2:])) and not _are_sides(row[:2]):
-        return None  # DeepL writes the codes of the languages behind each term
     names = [cell.strip().lower().removesuffix(" term") for cell in row]
     known = [column_names(two_letters(language)) for language in languages]
-    for first, second in (SIDE_NAMES, known):
+    has_codes = len(row) == 4 and all(map(is_code, row[2:]))  # behind a term, as DeepL writes them
+    for first, second in (SIDE_NAMES, *([] if has_codes else [known])):
         found = [[i for i, name in enumerate(names) if name in its] for its in (first, second)]
         if all(len(places) == 1 for places in found) and found[0] != found[1]:
             return found[0][0], found[1][0]
     return None
-
-
-def _are_sides(row: list[str]) -> bool:
-    """Return whether two cells are the names of the source and the target."""
-    names = (cell.strip().lower().removesuffix(" term") for cell in row)
-    return all(name in side for name, side in zip(names, SIDE_NAMES, strict=True))
 
 
 def _tbx_rows(path: Path, languages: tuple[str, str]) -> Iterator[tuple[int, list[str]]]:

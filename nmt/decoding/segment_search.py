@@ -257,17 +257,34 @@ class SegmentSearch:
             options = self._find([segments[i] for i in searched], beam)
             for i, further in zip(searched, options, strict=True):
                 found[i] = self._complete_first(segments[i], [*found[i], *further])
-            lacking = [i for i in lacking if any(self._count_faults(segments[i], found[i][0]))]
+            lacking = [i for i in lacking if self._lacks_something(segments[i], found[i][0])]
             searched = [i for i in lacking if not (segments[i].terms and _HAS_PYTORCH)]
         pytorch = self.pytorch_if_possible() if lacking and not self.decoding.temperature else None
         if pytorch:
-            self._place_terms(segments, found, lacking, pytorch)
-            lacking = [i for i in lacking if any(self._count_faults(segments[i], found[i][0]))]
-            again = [self._without_usual_words(segments[i], found[i][0], pytorch) for i in lacking]
-            second = self._find_with_constraints(again, 1)  # further options are in the first
-            for i, segment, more in zip(lacking, again, second, strict=True):
-                found[i] = self._complete_first(segment, [*found[i], *more])
+            # Further options are in the first search.
+            self._search_again(segments, found, lacking, self._lacks_something, 1, pytorch)
         return [hypotheses[:n] for hypotheses in found]
+
+    def _search_again(
+        self,
+        segments: list[Segment],
+        found: list[list[Hypothesis]],
+        lacking: list[int],
+        lacks: Callable[[Segment, Hypothesis], bool],
+        n: int,
+        pytorch: "PyTorchEngine",
+    ) -> None:
+        """Place the terms that the best hypotheses lack; search with constraints for the rest.
+
+        lacking: the numbers of the segments; lacks: whether a hypothesis still lacks something; n:
+        how many hypotheses the search adds
+        """
+        self._place_terms(segments, found, lacking, pytorch)
+        lacking = [i for i in lacking if lacks(segments[i], found[i][0])]
+        again = [self._without_usual_words(segments[i], found[i][0], pytorch) for i in lacking]
+        second = self._find_with_constraints(again, n)
+        for i, segment, further in zip(lacking, again, second, strict=True):
+            found[i] = self._complete_first(segment, [*found[i], *further])
 
     def _place_terms(
         self,
@@ -348,18 +365,17 @@ class SegmentSearch:
         if self.decoding.temperature:  # samples remain as drawn
             return found
         lacking = [i for i, each in enumerate(segments) if self._lacks_terms(each, found[i][0])]
-        self._place_terms(segments, found, lacking, self.pytorch)
-        lacking = [i for i in lacking if self._lacks_terms(segments[i], found[i][0])]
-        again = [self._without_usual_words(segments[i], found[i][0], self.pytorch) for i in lacking]
-        second = self._find_with_constraints(again, n)
-        for i, segment, further in zip(lacking, again, second, strict=True):
-            found[i] = self._complete_first(segment, [*found[i], *further])
+        self._search_again(segments, found, lacking, self._lacks_terms, n, self.pytorch)
         return [hypotheses[:n] for hypotheses in found]
 
     def _find_with_constraints(self, segments: list[Segment], n: int) -> list[list[Hypothesis]]:
         sources, limits = [segment.ids for segment in segments], self.limits(segments)
         constraints = self._segmenter.constraints(segments)
         return self.pytorch(sources, limits, self.decoding, n, constraints)
+
+    def _lacks_something(self, segment: Segment, hypothesis: Hypothesis) -> bool:
+        """Return whether a hypothesis has any of the faults that `_count_faults` counts."""
+        return any(self._count_faults(segment, hypothesis))
 
     def _lacks_terms(self, segment: Segment, hypothesis: Hypothesis) -> bool:
         """Return whether a hypothesis lacks terms, or has them in the wrong number."""

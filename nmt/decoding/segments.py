@@ -566,8 +566,7 @@ def _genitive(target: Tokenizer) -> list[int]:
 
 def _is_unfit(text: str, term: TermConstraint) -> bool:
     """Return whether a text lacks a form of a term in the number that the source demands."""
-    demanded = term.is_plural and term.fitting
-    return bool(demanded) and not _count_term(text, term, term.fitting)
+    return bool(term.is_plural and term.fitting and not _count_term(text, term, term.fitting))
 
 
 def _in_number(features: Sequence[str], is_plural: bool | None) -> list[str]:
