@@ -43,7 +43,7 @@ pytestmark = pytest.mark.parametrize("path", CONFIGS, ids=name)
 def test_starts_with_its_schema_and_its_command(path):
     schema, second = path.read_text(encoding="utf-8").split("\n")[:2]
     assert (path.parent / schema.removeprefix(SCHEMA_LINE)).samefile(SCHEMA)
-    command = re.fullmatch(r"# nmt train --config (\S+)((?: --set \S+)*)", second)
+    command = re.fullmatch(r"# nmt train --config (\S+)((?: --set \S+)*)(?:  # .+)?", second)
     assert command
     assert command[1] == name(path)
     overrides = command[2].split(" --set ")[1:]
