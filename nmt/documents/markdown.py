@@ -120,21 +120,23 @@ class _Stretch:
     @property
     def formatted(self) -> Formatted:
         """The text, without what stays as it is."""
-        return Formatted(self.pieces, {i for i, raw in enumerate(self.raw) if raw})
+        marks = {i for i, raw in enumerate(self.raw) if raw}
+        links = {form for chain in self.chains for form in chain if form.is_link}
+        return Formatted(self.pieces, marks, formats=self.chains, links=links)
 
     def translated(self, parts: Sequence[Part]) -> str:
         """Return the source of a translation."""
         marked: list[tuple[str, tuple[_Format, ...]]] = []
         before = ""
-        for text, number in parts:
+        for text, number, chain in self.formatted.with_formats(parts):
             raw = self.raw[number]
             apart = raw and number and self.pieces[number - 1][-1:].isspace()
             if apart and before and not before[-1].isspace():
                 marked.append((" ", self.chains[number - 1]))
             shown = raw.replace(" ", _KEPT_SPACE) if raw else self._escaped(text)
-            marked.append((shown, self.chains[number]))
+            marked.append((shown, chain))
             before = text
-        line = _render([*marked, *self._lost_links(parts)])
+        line = _render(marked)
         if self.is_cell:
             line = line.replace("|", r"\|")
         rows = [line]
@@ -146,20 +148,6 @@ class _Stretch:
         if self.is_paragraph:
             rows = [_escaped_start(row) for row in rows]
         return f"\n{self.indent}".join(rows)
-
-    def _lost_links(self, parts: Sequence[Part]) -> Iterator[tuple[str, tuple[_Format, ...]]]:
-        """Yield the links, as in the source, that no word of a translation has got."""
-        found = {form for _, number in parts for form in self.chains[number]}
-        texts = [
-            raw or self._escaped(text) for raw, text in zip(self.raw, self.pieces, strict=True)
-        ]
-        last = None
-        for text, chain in zip(texts, self.chains, strict=True):
-            link = next((form for form in chain if form.is_link and form not in found), None)
-            if link and text:
-                yield from [(" ", ())] if link is not last else []
-                yield text, chain
-                last = link
 
     def _escaped(self, text: str) -> str:
         special = {*_SPECIAL} - self.plain
