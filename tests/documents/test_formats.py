@@ -79,10 +79,10 @@ def test_subtitles_keep_their_formatting(translate: Translate) -> None:
     lines = {
         "<i>Anna sings today.</i>": "<i>Anna singt heute.</i>",
         r"{\an8}<b> Ben reads often.</b>": r"{\an8}<b> Ben liest oft.</b>",
-        "Ida <i>cooks</i> at night.": "Ida kocht nachts.",
-        "<i>Anna</i> sings today.": "Anna singt heute.",
-        r"{\an8}Ben reads <b>often.</b>": r"{\an8}Ben liest oft.",
-        r"{\i1}Ben reads{\i0} often.": "Ben liest oft.",
+        "Ida <i>cooks</i> at night.": "Ida <i>kocht</i> nachts.",
+        "<i>Anna</i> sings today.": "<i>Anna</i> singt heute.",
+        r"{\an8}Ben reads <b>often.</b>": r"{\an8}Ben liest <b>oft.</b>",
+        r"{\i1}Ben reads{\i0} often.": r"{\i1}Ben liest{\i0} oft.",
         "<i></i>": "<i></i>",
         "♪ 12:30 ♪": "♪ 12:30 ♪",
     }
