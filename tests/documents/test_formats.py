@@ -28,7 +28,8 @@ Translate = Callable[[str, bytes], bytes]
 TEXTS = {  # English sentences are replaced by German ones, and nothing else changes
     "film.SRT": "1\r\n00:00:01,000 --> 00:00:02,500\r\nAnna sings today.\r\nBen reads often.\r\n"
     "\r\n2\r\n00:00:03,000 --> 00:00:04,000\r\nIda cooks at night.\r\n",
-    "README.md": "# Anna sings today.\n\n- Ben *reads* often.\n\n```\nIda works at night.\n```\n",
+    "README.md": "# Anna sings today.\n\n- Ben *reads* often.\n\n```\nIda works at night.\n```\n\n"
+    '![](a.png "Anna sings today.")\n\nBen reads often. ![Ida cooks at night.](b.png)\n',
     "a.txt": "* * *\nAnna sings today.\n12.5 %\n",
     "mark.txt": "\ufeffBen reads often. ½",
     "mark.html": "\ufeffBen reads often. ½",
