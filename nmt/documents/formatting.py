@@ -108,7 +108,7 @@ class Formatted:
             else:
                 added |= dict.fromkeys(x for x in self.formats[number] if x not in present)
                 present.update(added)
-        last: set[Hashable] = set()
+        last: frozenset[Hashable] = frozenset()
         for number, (text, formats) in enumerate(zip(self.pieces, self.formats, strict=True)):
             if text.strip() and (lost := self.links.intersection(formats) - present):
                 if lost != last:
