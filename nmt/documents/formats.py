@@ -124,10 +124,10 @@ class _SubtitleFile(_TextFile):
     def __init__(self, content: bytes, vtt: bool, seen: Seen | None):
         super().__init__(content)
         self._subtitles = Subtitles(self._source, vtt, seen)
-        self.texts = _plain(self._subtitles.texts)
+        self.texts = self._subtitles.texts
 
     def _replaced(self, found: Sequence[FoundText]) -> str:
-        return self._subtitles.replace([each.text for each in found])
+        return self._subtitles.replace([each.parts for each in found])
 
 
 class _MarkdownFile(_TextFile):

@@ -1,18 +1,18 @@
 """Formatting of translations: each word gets the format of the source word that it comes from.
 
-A formatted text is a list of pieces, each with a format of its own, such as its HTML tags. The
-pieces of a translation are parts: texts with the index of the source piece whose format they get.
+A formatted text is a list of pieces, each with formats around it, such as HTML tags. The pieces of
+a translation are parts: texts with the index of the source piece whose formats they get. A part
+without text adds formats to the next part: those of its own piece.
 """
 
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import groupby, islice
-from operator import itemgetter
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from nmt.corpus.text.sentences import SplitText
     from nmt.decoding.translator import Translation
 
-Part = tuple[str, int]  # text, and the index of the piece whose format it gets
+Part = tuple[str, int]  # text, and the index of the piece whose formats it gets
+Formats = tuple[Any, ...]  # around a piece, outermost first; hashable
 Span = tuple[int, int]  # first character, and the one after the last
 _MOST_LINKS = 1_000_000
 _LINE_BREAK = re.compile(r"[\n\r\f]")
@@ -58,7 +59,9 @@ class Formatted:
     directly after the word before them, such as the numbers of footnotes; endings: indices of
     pieces that get the format of the piece before them; text: the text to translate, which is all
     other pieces and the spaces around the marks; owners: for each character of `text`, the index of
-    its piece; has_lines: whether a line break ends a sentence, unlike in HTML, where it is a space
+    its piece; has_lines: whether a line break ends a sentence, unlike in HTML, where it is a space;
+    formats: those of each piece, by default one of its own; links: the formats that are never lost,
+    and do not stand within one another
     """
 
     def __init__(
@@ -67,8 +70,12 @@ class Formatted:
         marks: Collection[int] = (),
         endings: Collection[int] = (),
         has_lines: bool = False,
+        formats: Sequence[Formats] | None = None,
+        links: Collection[Hashable] = (),
     ):
         self.pieces = pieces
+        self.formats = [(i,) for i in range(len(pieces))] if formats is None else formats
+        self.links = frozenset(links)
         self._has_lines = has_lines
         self.owners: list[int] = []
         self._marks: list[tuple[int, int]] = []  # places in `text`, and indices
@@ -86,6 +93,28 @@ class Formatted:
     def spaced(self) -> str:
         """The text, with a space for each line break that does not end a sentence."""
         return self.text if self._has_lines else _LINE_BREAK.sub(" ", self.text)
+
+    def with_formats(self, parts: Sequence[Part]) -> Iterator[tuple[str, int, Formats]]:
+        """Yield each part that has text, with the formats around it.
+
+        At the end are the links, as in the source, that no part has.
+        """
+        present = {form for text, number in parts if text for form in self.formats[number]}
+        added: dict[Hashable, None] = {}
+        for text, number in parts:
+            if text:
+                yield text, number, (*self.formats[number], *added)
+                added = {}
+            else:
+                added |= dict.fromkeys(x for x in self.formats[number] if x not in present)
+                present.update(added)
+        last: frozenset[Hashable] = frozenset()
+        for number, (text, formats) in enumerate(zip(self.pieces, self.formats, strict=True)):
+            if text.strip() and (lost := self.links.intersection(formats) - present):
+                if lost != last:
+                    yield " ", number, ()
+                yield text, number, formats
+                last = lost
 
     def marks_at_start(self, start: int) -> list[Part]:
         """Return the marks in front of the text, which begins at `start`."""
@@ -108,15 +137,20 @@ class Formatted:
 
 
 def with_superscripts(
-    pieces: Sequence[str], raised: Collection[int], references: Collection[int] = ()
+    pieces: Sequence[str],
+    raised: Collection[int],
+    references: Collection[int] = (),
+    formats: Sequence[Formats] | None = None,
+    links: Collection[Hashable] = (),
 ) -> Formatted:
     """Return a text whose superscripts may be marks, or the endings of ordinals, as in 20th.
 
-    raised: indices of superscripts; references: those of marks that the document names as such
+    raised: indices of superscripts; references: those of marks that the document names as such;
+    formats, links: as for `Formatted`
     """
     endings = {i for i in raised if i and _ORDINAL.fullmatch(pieces[i - 1][-1:] + pieces[i])}
     marks = {*references, *(i for i in raised if i + 1 not in endings and is_mark(pieces, i))}
-    return Formatted(pieces, marks, endings)
+    return Formatted(pieces, marks, endings, formats=formats, links=links)
 
 
 def has_letters(text: str) -> bool:
@@ -230,14 +264,14 @@ def format_by(
     sentences, with several models, without PyTorch, and if the run has been trained further
     """
     if sentence.is_plain:
-        return [(translation.text, sentence.owners[0])]
+        return [(translation.text, sentence.owners[0])] if translation.text else []
     cuts = cuts_between(sentence.owners)
     links = None
     with suppress(UserError):
         links = link(sentence.text, translation, cuts)
     links = links or link_by_position(sentence.text, translation.text, cuts)
     links = _with_copies(links, sentence, translation.text)
-    return format_words(translation.text, links, sentence.owners, formatted.pieces, sentence.marks)
+    return format_words(translation.text, links, sentence.owners, formatted, sentence.marks)
 
 
 def _with_copies(links: Links, sentence: FormattedSentence, translation: str) -> Links:
@@ -267,16 +301,18 @@ def format_words(
     translation: str,
     links: Links,
     owners: Sequence[int],
-    pieces: Sequence[str],
+    formatted: Formatted,
     marks: Sequence[tuple[int, int]] = (),
 ) -> list[Part]:
-    """Give each word of a translation the format of the source word to which its link is strongest.
+    """Give each word of a translation the formats of the source word with the strongest link to it.
 
     owners: for each character of the source, the index of its piece; marks: places in the source,
     with the indices of the marks to insert there
     """
     targets = [translation[start:end] for start, end in links.targets]
-    chosen = _with_punctuation(targets, _choose(links, owners, pieces, targets), owners, pieces)
+    pieces = formatted.pieces
+    chosen, added = _choose(links, owners, formatted, targets)
+    chosen = _with_punctuation(targets, chosen, owners, pieces)
     behind: dict[int, list[int]] = {}  # the word that a mark follows → marks
     ends = [end for _, end in links.sources]
     for place, mark in marks:
@@ -289,7 +325,8 @@ def format_words(
     for row, ((start, stop), owner) in enumerate(zip(links.targets, chosen, strict=True)):
         if start > end:
             before = chosen[row - 1] if row else owner
-            parts.append((translation[end:start], _between(before, owner, pieces)))
+            parts.append((translation[end:start], _between(before, owner, formatted)))
+        parts += [("", piece) for piece in added.get(row, [])]
         parts.append((translation[start:stop], owner))
         parts += [(pieces[mark].strip(), mark) for mark in behind.get(row, [])]
         end = stop
@@ -299,28 +336,48 @@ def format_words(
 
 
 def _choose(
-    links: Links, owners: Sequence[int], pieces: Sequence[str], targets: Sequence[str]
-) -> list[int]:
-    """Return a source piece for each target word; if possible, no piece with words is left out."""
+    links: Links, owners: Sequence[int], formatted: Formatted, targets: Sequence[str]
+) -> tuple[list[int], dict[int, list[int]]]:
+    """Return a source piece for each target word, and those whose formats a word gets as well.
+
+    A format of words that has no target word gets the one with the strongest link to them. Other
+    formats stay around this word, unless they have others.
+    """
     if not links.sources:
-        return [owners[0]] * len(links.targets)
+        return [owners[0]] * len(links.targets), {}
     own = [owners[start] for start, _ in links.sources]
     chosen = [own[i] for i in links.weights.argmax(1)] if links.targets else []
-    pairs = zip(targets, chosen, strict=True)
-    counts = Counter(owner for word, owner in pairs if not _PUNCTUATION.fullmatch(word))
+    added: dict[int, list[int]] = {}
+    formats = formatted.formats
+    columns_of: dict[Hashable, list[int]] = {}
+    for column, owner in enumerate(own):
+        for form in formats[owner]:
+            columns_of.setdefault(form, []).append(column)
+    pairs = [x for x in zip(targets, chosen, strict=True) if not _PUNCTUATION.fullmatch(x[0])]
+    counts = Counter(form for _, owner in pairs for form in formats[owner])
     copied = [np.isposinf(row).any() for row in links.weights]
-    movable = [any(map(str.isalnum, x)) and not c for x, c in zip(targets, copied, strict=True)]
-    for piece in dict.fromkeys(own):
-        if counts[piece] or not any(map(str.isalnum, pieces[piece])):
+    for form, columns in columns_of.items():
+        is_word = any(any(map(str.isalnum, formatted.pieces[own[i]])) for i in columns)
+        if counts[form] or not (is_word or form in formatted.links):
             continue
-        columns = [i for i, owner in enumerate(own) if owner == piece]
-        for row in (-links.weights[:, columns].max(1)).argsort(kind="stable").tolist():
-            if movable[row] and counts[chosen[row]] > 1:
-                counts[chosen[row]] -= 1
-                counts[piece] += 1
+        weights = links.weights[:, columns]
+        for row in (-weights.max(1)).argsort(kind="stable").tolist():
+            if copied[row] or (is_word and not any(map(str.isalnum, targets[row]))):
+                continue
+            piece = own[columns[weights[row].argmax()]]
+            around = {x for each in (chosen[row], *added.get(row, [])) for x in formats[each]}
+            if row not in added and all(x in formats[piece] or counts[x] > 1 for x in around):
+                counts.subtract(around)
                 chosen[row] = piece
-                break
-    return chosen
+            elif formatted.links.intersection(around) - {*formats[piece]} and (
+                formatted.links.intersection(formats[piece]) - around
+            ):
+                continue  # a link cannot be within another
+            else:
+                added.setdefault(row, []).append(piece)
+            counts.update(formats[piece])
+            break
+    return chosen, added
 
 
 def _with_punctuation(
@@ -349,19 +406,29 @@ def _with_punctuation(
     return found
 
 
-def _between(before: int, after: int, pieces: Sequence[str]) -> int:
-    """Return the piece for the space between two words, preferably one with space at its edges."""
+def _between(before: int, after: int, formatted: Formatted) -> int:
+    """Return the piece for the space between two words: one with space at its edges.
+
+    If possible, it has no formats but those that both words have.
+    """
     if before == after:
         return before
+    pieces, formats = formatted.pieces, formatted.formats
     first, last = sorted((before, after))
-    inside = [i for i in range(first + 1, last) if pieces[i] != pieces[i].strip()]
-    if inside:
-        return min(inside, key=lambda i: bool(pieces[i].strip()))
-    edges = [pieces[i] != pieces[i].strip() for i in (before, after)]
-    return after if edges == [False, True] else before
+    shared = {*formats[before]}.intersection(formats[after])
+    spaced = [i for i in (*range(first + 1, last), before, after) if pieces[i] != pieces[i].strip()]
+    order = {i: (not shared.issuperset(formats[i]), bool(pieces[i].strip())) for i in spaced}
+    return min(spaced, key=order.__getitem__, default=before)
 
 
 def merge(parts: Sequence[Part]) -> list[Part]:
-    """Join adjacent parts of the same piece, and drop empty ones."""
-    groups = groupby((part for part in parts if part[0]), key=itemgetter(1))
-    return [("".join(text for text, _ in group), owner) for owner, group in groups]
+    """Join adjacent parts of the same piece, except with one that gets more formats."""
+    groups: list[tuple[list[str], int]] = []
+    joins = False  # whether another part may be joined to the last one
+    for text, owner in parts:
+        if joins and text and groups[-1][1] == owner:
+            groups[-1][0].append(text)
+            continue
+        joins = bool(text) and (not groups or groups[-1][0] != [""])
+        groups.append(([text], owner))
+    return [("".join(texts), owner) for texts, owner in groups]

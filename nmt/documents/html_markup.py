@@ -13,7 +13,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from nmt.config.languages import base_language
 from nmt.documents.errors import DocumentError
-from nmt.documents.formatting import Formatted, has_letters, with_superscripts
+from nmt.documents.formatting import Formatted, Part, has_letters, with_superscripts
 from nmt.documents.texts import FoundText
 
 _INLINE = frozenset(
@@ -140,7 +140,8 @@ class Stretch:
         objects = [
             i for i, leaf in enumerate(self.leaves) if not leaf.is_text_node or self.joins(i)
         ]
-        return with_superscripts(self.texts, raised, objects)
+        links = {each for chain in self.chains for each in chain if each.tag == "a"}
+        return with_superscripts(self.texts, raised, objects, list(map(tuple, self.chains)), links)
 
 
 @dataclass
@@ -236,33 +237,31 @@ class Markup:
             if base_language(root.attributes.get(name) or "") == base_language(source):
                 root.attrs[name] = base_language(target)
 
-    def replace(self, stretch: Stretch, parts: list[tuple[str, int]]) -> None:
-        """Replace a stretch by its translation.
-
-        parts: pieces of text, in order, each with the index of the leaf whose tags it gets
-        """
+    def replace(self, stretch: Stretch, parts: list[Part]) -> None:
+        """Replace a stretch by its translation; parts: as `format_words` returns them."""
         if len(stretch.leaves) == 1:
             stretch.leaves[0].replace_with("".join(text for text, _ in parts))
             return
         place = _outermost(stretch, 0)
+        found = stretch.formatted.with_formats(list(_spaced(stretch, parts)))
         pieces = [
-            (text if stretch.leaves[number].is_text_node else stretch.leaves[number], number)
-            for text, number in _spaced(stretch, parts)
+            (text if stretch.leaves[number].is_text_node else stretch.leaves[number], chain)
+            for text, number, chain in found
         ]
         breaks = [not isinstance(piece, str) and piece.tag == "br" for piece, _ in pieces]
-        for i, (piece, number) in enumerate(pieces):  # no spaces beside a line break
+        for i, (piece, chain) in enumerate(pieces):  # no spaces beside a line break
             if isinstance(piece, str):
                 piece = piece.rstrip() if breaks[i + 1 : i + 2] == [True] else piece
                 piece = piece.lstrip() if i and breaks[i - 1] else piece
-                pieces[i] = piece, number
-        for node in self._wrap([(piece, stretch.chains[number]) for piece, number in pieces]):
+                pieces[i] = piece, chain
+        for node in self._wrap(pieces):
             place.insert_before(node)
         old = [_outermost(stretch, number) for number in range(len(stretch.leaves))]
         for node in {node.mem_id: node for node in old}.values():
             node.remove()
 
     def _wrap(
-        self, parts: "list[tuple[str | LexborNode, list[LexborNode]]]"
+        self, parts: "list[tuple[str | LexborNode, tuple[LexborNode, ...]]]"
     ) -> Iterator[str | LexborNode]:
         """Yield nodes for texts within their elements; adjacent texts share an element.
 
@@ -286,7 +285,7 @@ def _text_of(leaf: LexborNode) -> str:
     return (leaf.text_content or "") if leaf.is_text_node else _OBJECT
 
 
-def _spaced(stretch: Stretch, parts: list[tuple[str, int]]) -> Iterator[tuple[str, int]]:
+def _spaced(stretch: Stretch, parts: list[Part]) -> Iterator[Part]:
     """Yield the parts, with a space in front of what had one there in the source."""
     before, texts = "", stretch.texts
     space = next((i for i, leaf in enumerate(stretch.leaves) if leaf.is_text_node), 0)
@@ -297,7 +296,7 @@ def _spaced(stretch: Stretch, parts: list[tuple[str, int]]) -> Iterator[tuple[st
         if had and before and not before[-1].isspace():
             yield " ", space
         yield text, number
-        before = text
+        before = text or before
 
 
 def _prologue(html: str) -> str:

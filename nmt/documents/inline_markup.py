@@ -62,6 +62,7 @@ class _Span:
 
     opening: str
     closing: str
+    key: str
 
 
 @dataclass
@@ -112,7 +113,13 @@ class InlineText:
         for token, spans in self._nested(_paired(given)):
             self._add(token, spans)
         marks = {i for i, leaf in enumerate(self._leaves) if leaf.markup and not leaf.field}
-        self.formatted = Formatted([leaf.text for leaf in self._leaves], marks, has_lines=has_lines)
+        self.formatted = Formatted(
+            [leaf.text for leaf in self._leaves],
+            marks,
+            has_lines=has_lines,
+            formats=[leaf.spans for leaf in self._leaves],
+            links={i for i, span in enumerate(self._spans) if span.key == "a"},
+        )
 
     @property
     def plain(self) -> str:
@@ -134,7 +141,7 @@ class InlineText:
         for token in tokens:
             if token.kind == "open":
                 self._within.setdefault(around[-1] if around else None, []).append(len(self._spans))
-                self._spans.append(_Span(token.value, ""))
+                self._spans.append(_Span(token.value, "", token.key))
                 around = (*around, len(self._spans) - 1)
             elif token.kind == "close":
                 self._spans[around[-1]].closing = token.value
@@ -156,8 +163,10 @@ class InlineText:
 
     def _items(self, parts: Sequence[Part]) -> list[_Item]:
         """Divide a translation into texts and objects, each object once."""
-        text = "".join(piece for piece, _ in parts)
-        owners = [owner for piece, owner in parts for _ in piece]
+        given = list(self.formatted.with_formats(parts))
+        text = "".join(piece for piece, _, _ in given)
+        owners = [owner for piece, owner, _ in given for _ in piece]
+        around = [spans for piece, _, spans in given for _ in piece]
         places = {  # of the objects that are left out of the text
             owner: (place, place + 1)
             for place, (character, owner) in enumerate(zip(text, owners, strict=True))
@@ -192,7 +201,7 @@ class InlineText:
                 items.append(_Item("", leaf.markup, leaf.spans))
                 continue
             leaf = self._leaves[owners[place]]
-            spans = spans if leaf.markup else leaf.spans
+            spans = spans if leaf.markup else around[place]
             stray = leaf.markup and (text[place] == _OBJECT or leaf.text[:1] == text[place] == "\n")
             if not stray:
                 items.append(_Item(text[place], "", spans))

@@ -1,5 +1,7 @@
 """Markdown: its text is translated; code, HTML, front matter and the targets of links stay.
 
+The alternative text of a picture and the title of a link are texts of their own.
+
 markdown-it-py finds the blocks and what is in each. Its tokens have lines, but no places within
 them, so that the marks are found again by reading the source along with the tokens.
 """
@@ -24,6 +26,7 @@ _MOST_CHARACTERS = 200_000
 _MOST_BRACKETS = 20_000
 _OBJECT = "\ufffc"  # in place of code and other things that stay as they are
 _KEPT_SPACE = "\ue000"  # at which a line is not broken
+_SIGNED = re.compile("\ue001\\d+\ue001")  # in place of a label, with its number
 _FRONT_MATTER = re.compile(
     r"(---|\+\+\+)[ \t]*\n.*?^(?:\1|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.M
 )
@@ -83,6 +86,20 @@ class _Format:
 
 
 @dataclass
+class _Label:
+    """A text within a mark: that of a picture within a sentence, or the title of a link."""
+
+    text: str
+    special: str
+    """Characters that need a backslash."""
+
+    def translated(self, parts: Sequence[Part]) -> str:
+        """Return the source of a translation."""
+        text = " ".join("".join(text for text, _ in parts).split())
+        return "".join("\\" + each if each in self.special else each for each in text)
+
+
+@dataclass
 class _Element:
     """A part of a text."""
 
@@ -95,6 +112,8 @@ class _Element:
     text: str = ""
     chain: tuple[_Format, ...] = ()
     """The formats around it, outermost first."""
+    breaks: int = 0
+    """How many line breaks it has in the source."""
 
 
 @dataclass
@@ -120,21 +139,23 @@ class _Stretch:
     @property
     def formatted(self) -> Formatted:
         """The text, without what stays as it is."""
-        return Formatted(self.pieces, {i for i, raw in enumerate(self.raw) if raw})
+        marks = {i for i, raw in enumerate(self.raw) if raw}
+        links = {form for chain in self.chains for form in chain if form.is_link}
+        return Formatted(self.pieces, marks, formats=self.chains, links=links)
 
     def translated(self, parts: Sequence[Part]) -> str:
         """Return the source of a translation."""
         marked: list[tuple[str, tuple[_Format, ...]]] = []
         before = ""
-        for text, number in parts:
+        for text, number, chain in self.formatted.with_formats(parts):
             raw = self.raw[number]
             apart = raw and number and self.pieces[number - 1][-1:].isspace()
             if apart and before and not before[-1].isspace():
                 marked.append((" ", self.chains[number - 1]))
             shown = raw.replace(" ", _KEPT_SPACE) if raw else self._escaped(text)
-            marked.append((shown, self.chains[number]))
+            marked.append((shown, chain))
             before = text
-        line = _render([*marked, *self._lost_links(parts)])
+        line = _render(marked)
         if self.is_cell:
             line = line.replace("|", r"\|")
         rows = [line]
@@ -147,20 +168,6 @@ class _Stretch:
             rows = [_escaped_start(row) for row in rows]
         return f"\n{self.indent}".join(rows)
 
-    def _lost_links(self, parts: Sequence[Part]) -> Iterator[tuple[str, tuple[_Format, ...]]]:
-        """Yield the links, as in the source, that no word of a translation has got."""
-        found = {form for _, number in parts for form in self.chains[number]}
-        texts = [
-            raw or self._escaped(text) for raw, text in zip(self.raw, self.pieces, strict=True)
-        ]
-        last = None
-        for text, chain in zip(texts, self.chains, strict=True):
-            link = next((form for form in chain if form.is_link and form not in found), None)
-            if link and text:
-                yield from [(" ", ())] if link is not last else []
-                yield text, chain
-                last = link
-
     def _escaped(self, text: str) -> str:
         special = {*_SPECIAL} - self.plain
         escaped = ("\\" + each if each in special else each for each in text)
@@ -170,7 +177,7 @@ class _Stretch:
 class Markdown:
     """A Markdown document; raises `DocumentError` if it is too long.
 
-    stretches: its texts, in order
+    stretches: its texts, in order; labels: those within marks
     """
 
     def __init__(self, text: str):
@@ -191,18 +198,27 @@ class Markdown:
             _skip_markup,
             {"alt": ["paragraph", "reference", "blockquote", "list"]},
         )
+        self.labels: list[_Label] = []
         self.stretches = list(self._find(reader.parse(self._text[begin:]), begin))
 
     @property
     def texts(self) -> list[Formatted]:
-        """The texts to translate."""
-        return [each.formatted for each in self.stretches]
+        """The texts to translate: those of `stretches`, and then of `labels`."""
+        labels = [Formatted([each.text]) for each in self.labels]
+        return [*(each.formatted for each in self.stretches), *labels]
 
     def replace(self, translations: Sequence[Sequence[Part]]) -> str:
-        """Return the document with each stretch replaced by its translation."""
+        """Return the document with each of `texts` replaced by its translation."""
+        rest = iter(translations[len(self.stretches) :])
+        labels = {
+            _signed(i): label.translated(parts)
+            for i, (label, parts) in enumerate(zip(self.labels, rest, strict=True))
+        }
         found, place = [], 0
-        for stretch, parts in zip(self.stretches, translations, strict=True):
-            found += [self._text[place : stretch.start], stretch.translated(parts)]
+        for stretch, parts in zip(self.stretches, translations, strict=False):
+            source = stretch.translated(parts)
+            source = _SIGNED.sub(lambda sign: labels.get(sign[0], sign[0]), source)
+            found += [self._text[place : stretch.start], source]
             place = stretch.end
         text = "".join(found) + self._text[place:]
         return text.replace("\n", "\r\n") if self._has_returns else text
@@ -226,7 +242,7 @@ class Markdown:
                 place = found + len(shown)
                 rows.append((found, place))
             else:
-                elements = _read(token)
+                elements = _read(token, self.labels)
                 yield from self._stretches(elements, rows, around.type == "paragraph_open", is_cell)
 
     def _stretches(
@@ -240,7 +256,7 @@ class Markdown:
             if is_break:
                 row += len(own)
                 continue
-            last = row + sum(each.raw.count("\n") for each in own)  # also within code and links
+            last = row + sum(each.breaks for each in own)  # also within code and links
             start, end = rows[row][0], rows[last][1]
             if self._text[end - 1] == "\\" and own[-1] is not elements[-1]:  # a forced break
                 end -= 1
@@ -266,7 +282,7 @@ class Markdown:
             for each in own:
                 if each.kind == "text" and each.raw:
                     stretch.plain -= set(each.text)
-            if has_letters("".join(stretch.pieces)):
+            if has_letters("".join(stretch.pieces)) or any(_SIGNED.search(x.raw) for x in own):
                 yield stretch
             row = last
 
@@ -326,14 +342,24 @@ def _line_of(state: StateBlock, line: int) -> str:
     return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].rstrip()
 
 
-def _read(token: Token) -> list[_Element]:
-    """Return the parts of a block's text, by reading its source along with its tokens."""
+def _read(token: Token, labels: list[_Label]) -> list[_Element]:
+    """Return the parts of a block's text, by reading its source along with its tokens.
+
+    Labels within marks are added to `labels`.
+    """
     source, place, begun = token.content, 0, 0
     elements: list[_Element] = []
 
-    def add(kind: str, end: int, text: str = "") -> None:
+    def add(kind: str, end: int, text: str = "", found: Sequence[tuple[int, _Label]] = ()) -> None:
+        """Add what ends at `end`; found: labels in it, with their places."""
         nonlocal place
-        elements.append(_Element(kind, source[place:end], text))
+        raw, breaks = "", source.count("\n", place, end)
+        for start, label in found:
+            if has_letters(label.text):
+                raw += source[place:start] + _signed(len(labels))
+                labels.append(label)
+                place = start + len(label.text)
+        elements.append(_Element(kind, raw + source[place:end], text, breaks=breaks))
         place = end
 
     def skip(mark: str) -> int:
@@ -342,14 +368,18 @@ def _read(token: Token) -> list[_Element]:
 
     def add_end(name: str) -> None:
         """Add the end of a link or a picture; name: its text in the source."""
-        add("end", _end_of_link(source, skip("]")))
+        end, title = _end_of_link(source, skip("]"))
+        add("end", end, found=title)
         if elements[-2].kind == "start":  # a link without text
-            elements[-2:] = [_Element("kept", elements[-2].raw + elements[-1].raw, _OBJECT)]
+            first, last = elements[-2:]
+            raw, breaks = first.raw + last.raw, first.breaks + last.breaks
+            elements[-2:] = [_Element("kept", raw, _OBJECT, breaks=breaks)]
         elif elements[-1].raw in ("]", "][]"):
             elements[-1].text = " ".join(name.split())
 
     kinds = sorted(child.type for child in token.children or [])
     is_picture = kinds in (["image"], ["image", "link_close", "link_open"])  # not within text
+    is_picture = is_picture and any(child.content for child in token.children or [])
     children = iter(token.children or [])
     for child in children:
         kind = child.type
@@ -380,7 +410,11 @@ def _read(token: Token) -> list[_Element]:
             add("text", place + len(child.content), child.content)
             add_end(child.content)
         elif kind == "image":
-            add("kept", _end_of_link(source, skip(f"![{child.content}]")), _OBJECT)
+            start = skip("![")
+            end, found_labels = _end_of_link(source, skip(f"![{child.content}]"))
+            if all(each.type in ("text", "softbreak") for each in child.children or []):
+                found_labels.insert(0, (start, _Label(child.content, _SPECIAL + "|")))
+            add("kept", end, _OBJECT, found_labels)
         elif kind == "link_open" and child.info == "auto":
             add("kept", source.index(">", place) + 1, _OBJECT)
             while next(children).type != "link_close":
@@ -407,18 +441,27 @@ def _texts(text: str) -> Iterator[_Element]:
     yield _Element("text", "", text[end:])
 
 
-def _end_of_link(source: str, place: int) -> int:
-    """Return where a link ends whose text ends at `place`: after (address "title") or [name]."""
+def _signed(number: int) -> str:
+    return f"\ue001{number}\ue001"
+
+
+def _end_of_link(source: str, place: int) -> tuple[int, list[tuple[int, _Label]]]:
+    """Return where a link ends whose text ends at `place`: after (address "title") or [name].
+
+    Also return its title with its place; none if it contains a backslash or an entity.
+    """
     if source[place : place + 1] == "(":
         end = _skip_spaces(source, place + 1)
         address = parseLinkDestination(source, end, len(source))
         end = _skip_spaces(source, address.pos if address.ok else end)
         title = parseLinkTitle(source, end, len(source))
-        end = _skip_spaces(source, title.pos if title.ok else end)
+        start, end = end + 1, _skip_spaces(source, title.pos if title.ok else end)
         if source[end : end + 1] == ")":
-            return end + 1
+            plain = title.str if source.startswith(title.str, start) else ""
+            sign = source[start - 1]
+            return end + 1, [(start, _Label(plain, "\\|" + ("()" if sign == "(" else sign)))]
     name = _NAME.match(source, place)
-    return name.end() if name else place
+    return (name.end() if name else place), []
 
 
 def _skip_spaces(source: str, place: int) -> int:

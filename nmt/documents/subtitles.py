@@ -1,4 +1,4 @@
-"""Subtitles, SubRip (.srt) and WebVTT (.vtt): what is spoken is translated, all else is preserved.
+"""Subtitles, SubRip (.srt) and WebVTT (.vtt): what is spoken is translated, tags stay with words.
 
 The lines of a cue are one text, unless one ends a sentence or another speaker follows. The
 translation has as many lines, of similar lengths.
@@ -8,13 +8,18 @@ import html
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 
-from nmt.documents.formatting import has_letters
+from nmt.documents.formatting import Formatted, Part, has_letters
+from nmt.documents.inline_markup import InlineText, Token
 from nmt.documents.plain_text import wrap_evenly
 
 _PLACE = re.compile(r"\{\\(?:an?\d|pos|move)|<v[ .]")
 _FORMAT = re.compile(r"(</?[a-zA-Z\d][^<>]*>|\{\\[^{}]*\})")  # such as <i>, {\an8} or <00:01.000>
+# Of a part of a text; karaoke's times and the words above others cannot move.
+_TAG = re.compile(r"<(/?)(?!(?:r[bpt]|rtc|ruby|v)\b)([a-z]+)|(\{\\[bius])([01])\}", re.IGNORECASE)
+_WORD = re.compile(rf"(?:{_FORMAT.pattern}|[^ \t\n\r\f\v])+")  # with its tags
 # Also \N of .ass, and the start of what is written above a word.
 _BREAK = re.compile(r"(?:(?<![ \t])[ \t]+)?(?:<br[ \t]*/?>|<rt>|\\(?-i:N))[ \t]*", re.IGNORECASE)
 _TIME = re.compile(r"-?\d[\d:., \t]*-->")  # programs accept and write many variants
@@ -29,8 +34,8 @@ class _Text:
 
     lines: list[int]
     """Numbers of the lines in the file."""
-    text: str
-    """The text without formatting."""
+    content: InlineText
+    """The text with the formatting within it."""
     around: list[tuple[str, str]]
     """The formatting before and after each line."""
 
@@ -45,23 +50,21 @@ class Subtitles:
         for numbers in self._cues(vtt):
             for group in self._joined(numbers):
                 text = self._read(group)
-                if has_letters(text.text):
+                if has_letters(text.content.formatted.text):
                     self._found.append(text)
                     if seen:
                         seen(len(self._found))
 
     @property
-    def texts(self) -> list[str]:
+    def texts(self) -> list[Formatted]:
         """What is spoken, in order."""
-        return [each.text for each in self._found]
+        return [each.content.formatted for each in self._found]
 
-    def replace(self, translations: Sequence[str]) -> str:
+    def replace(self, translations: Sequence[Sequence[Part]]) -> str:
         """Return the file with each text replaced by its translation."""
         lines: list[str | None] = [*self._lines]
         for text, translation in zip(self._found, translations, strict=True):
-            if self._escaped:
-                translation = html.escape(translation, quote=False)
-            rows = wrap_evenly(translation, len(text.lines))
+            rows = _rows(text.content.written(translation), len(text.lines))
             ends = [_end_of(self._lines[number]) for number in text.lines]
             for number in text.lines:
                 lines[number] = None
@@ -114,33 +117,60 @@ class Subtitles:
             _BREAK.sub(" ", self._lines[number].rstrip("\r\n\v\f\x1c\x1d\x1e\x85\u2028\u2029"))
             for number in numbers
         ]
-        split = list(map(_without_formatting, lines))
+        split = list(map(_divided, lines))
         same = len({(before.strip(), after.strip()) for before, _, after in split}) == 1
         if len(lines) > 1 and not same:
-            before, text, after = _without_formatting("\n".join(lines))
+            before, text, after = _divided("\n".join(lines))
             around = [(before, ""), *[("", "")] * (len(lines) - 2), ("", after)]
         else:
             text = " ".join(text.strip() if len(split) > 1 else text for _, text, _ in split)
             around = [(before, after) for before, _, after in split]
-        text = text.replace("\n", " ")
-        return _Text(numbers, html.unescape(text) if self._escaped else text, around)
+        escape = partial(html.escape, quote=False) if self._escaped else str
+        content = InlineText(self._tokens(text.replace("\n", " ")), escape, has_lines=True)
+        return _Text(numbers, content, around)
+
+    def _tokens(self, text: str) -> Iterator[Token]:
+        for number, part in enumerate(_FORMAT.split(text)):
+            if number % 2 == 0:
+                yield Token("text", html.unescape(part) if self._escaped else part)
+            elif tag := _TAG.match(part):
+                closes = tag[1] or tag[4] == "0"
+                yield Token("close" if closes else "open", part, (tag[2] or tag[3]).lower())
 
 
 def _end_of(line: str) -> str:
     return line[len(line.splitlines()[0]) :] if line.splitlines() else ""
 
 
-def _without_formatting(text: str) -> tuple[str, str, str]:
+def _divided(text: str) -> tuple[str, str, str]:
     """Return the formatting before a text, the text, and what follows it.
 
-    If there is formatting within the text, only tags that name its place or speaker are kept: of
-    other formatting, the opening or closing tag would be missing.
+    If there is formatting within the text, only tags that name its place or speaker are apart.
     """
     parts = _FORMAT.split(text)  # text and formatting, alternately
     texts = [i for i in range(0, len(parts), 2) if parts[i].strip()] or [0]
     first, last = texts[0], texts[-1] + 1
-    before, after = parts[:first], parts[last:]
     if len(texts) > 1:
-        before = [x for x in before if _PLACE.match(x) or not x.strip()]
-        after = [x for x in after if not x.strip() or x == "</v>"]
-    return "".join(before), "".join(parts[first:last:2]), "".join(after)
+        last = len(parts)
+        while parts[last - 1] == "</v>" or not parts[last - 1].strip():
+            last -= 1
+        first = 0
+        while _PLACE.match(parts[first]) or not parts[first].strip():
+            first += 1
+    return "".join(parts[:first]), "".join(parts[first:last]), "".join(parts[last:])
+
+
+def _rows(text: str, lines: int) -> list[str]:
+    """Break a text into at most this many lines, of similar lengths without their tags."""
+    if lines < 2:
+        return [text]
+    marked = [found[0] for found in _WORD.finditer(text)]
+    bare = [_FORMAT.sub("", each) for each in marked]
+    rows, place = [], 0
+    for row in wrap_evenly(" ".join(filter(None, bare)), lines):
+        start, count = place, len(_WORD.findall(row))
+        while place < len(marked) and (count or not bare[place]):
+            count -= bool(bare[place])
+            place += 1
+        rows.append(" ".join(marked[start:place]))
+    return rows

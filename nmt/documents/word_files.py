@@ -76,7 +76,8 @@ class WordFile(Document):
                         if run.rPr is not None and run.rPr.superscript
                     ]
                     references = [i for i, text in enumerate(texts) if text == _REFERENCE]
-                    self.texts.append(with_superscripts(texts, raised, references))
+                    formats = [() if run.rPr is None else (str(run.rPr.xml),) for run in stretch]
+                    self.texts.append(with_superscripts(texts, raised, references, formats))
         except DocumentError:
             raise
         except Exception:  # the libraries raise many types for damaged files
@@ -221,8 +222,13 @@ def _text_of(run: CT_R) -> str:
 
 
 def _replace_runs(stretch: list[CT_R], parts: list[Part]) -> None:
-    """Replace runs by their translation, each part in a copy of the run it comes from."""
+    """Replace runs by their translation, each part in a copy of the run it comes from.
+
+    A run has one format.
+    """
     for text, number in parts:
+        if not text:
+            continue
         run = copy.deepcopy(stretch[number])
         if text != _REFERENCE:
             run.text = text

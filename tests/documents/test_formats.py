@@ -28,7 +28,8 @@ Translate = Callable[[str, bytes], bytes]
 TEXTS = {  # English sentences are replaced by German ones, and nothing else changes
     "film.SRT": "1\r\n00:00:01,000 --> 00:00:02,500\r\nAnna sings today.\r\nBen reads often.\r\n"
     "\r\n2\r\n00:00:03,000 --> 00:00:04,000\r\nIda cooks at night.\r\n",
-    "README.md": "# Anna sings today.\n\n- Ben *reads* often.\n\n```\nIda works at night.\n```\n",
+    "README.md": "# Anna sings today.\n\n- Ben *reads* often.\n\n```\nIda works at night.\n```\n\n"
+    '![](a.png "Anna sings today.")\n\nBen reads often. ![Ida cooks at night.](b.png)\n',
     "a.txt": "* * *\nAnna sings today.\n12.5 %\n",
     "mark.txt": "\ufeffBen reads often. ½",
     "mark.html": "\ufeffBen reads often. ½",
@@ -79,10 +80,10 @@ def test_subtitles_keep_their_formatting(translate: Translate) -> None:
     lines = {
         "<i>Anna sings today.</i>": "<i>Anna singt heute.</i>",
         r"{\an8}<b> Ben reads often.</b>": r"{\an8}<b> Ben liest oft.</b>",
-        "Ida <i>cooks</i> at night.": "Ida kocht nachts.",
-        "<i>Anna</i> sings today.": "Anna singt heute.",
-        r"{\an8}Ben reads <b>often.</b>": r"{\an8}Ben liest oft.",
-        r"{\i1}Ben reads{\i0} often.": "Ben liest oft.",
+        "Ida <i>cooks</i> at night.": "Ida <i>kocht</i> nachts.",
+        "<i>Anna</i> sings today.": "<i>Anna</i> singt heute.",
+        r"{\an8}Ben reads <b>often.</b>": r"{\an8}Ben liest <b>oft.</b>",
+        r"{\i1}Ben reads{\i0} often.": r"{\i1}Ben liest{\i0} oft.",
         "<i></i>": "<i></i>",
         "♪ 12:30 ♪": "♪ 12:30 ♪",
     }

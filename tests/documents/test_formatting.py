@@ -33,7 +33,7 @@ def translate(formatted: Formatted, translation: str, attention: dict[str, str])
             weights[row, column] = formatted.text[first:last] == wanted
     marks = formatted.marks_within(0, len(formatted.text))
     links = Links(sources, targets, weights)
-    return merge(format_words(translation, links, formatted.owners, formatted.pieces, marks))
+    return merge(format_words(translation, links, formatted.owners, formatted, marks))
 
 
 def test_words_get_the_format_of_the_word_they_attend_to() -> None:
@@ -84,10 +84,10 @@ def test_long_words_take_linear_time() -> None:
 
 
 def test_much_punctuation_takes_linear_time() -> None:
-    pieces = ["see " * 20_000, "this"]
+    formatted = Formatted(["see " * 20_000, "this"])
     links = link_by_position("see", "siehe, " * 5_000, ())
     start = time.process_time()
-    assert format_words("siehe, " * 5_000, links, [0, 0, 1], pieces)
+    assert format_words("siehe, " * 5_000, links, [0, 0, 1], formatted)
     assert time.process_time() - start < 5  # quadratic time would be longer
 
 
@@ -96,7 +96,7 @@ def translate_with(
 ) -> list[Part]:
     """Format a translation with these weights of its words (rows) and the source's (columns)."""
     links = Links(words(formatted.text), words(translation), np.array(weights, np.float32))
-    return merge(format_words(translation, links, formatted.owners, formatted.pieces))
+    return merge(format_words(translation, links, formatted.owners, formatted))
 
 
 def test_a_format_to_which_no_word_attends_gets_the_word_with_the_strongest_link() -> None:
@@ -106,10 +106,27 @@ def test_a_format_to_which_no_word_attends_gets_the_word_with_the_strongest_link
     assert found == [("bitte ", 0), ("nicht", 1), (" singen", 2)]
 
 
-def test_no_format_takes_the_only_word_of_another() -> None:
+def test_a_format_is_added_to_the_only_word_of_another() -> None:
     formatted = Formatted(["new", "house"])
     found = translate(formatted, "Neubau", {"Neubau": "house"})
-    assert found == [("Neubau", 1)]
+    assert found == [("", 0), ("Neubau", 1)]
+    assert list(formatted.with_formats(found)) == [("Neubau", 1, (1, 0))]
+    assert merge([*found, (" da", 1)]) == [*found, (" da", 1)]
+
+
+def test_a_text_without_formats_takes_no_word() -> None:
+    formatted = Formatted(["old house", " of ", "Anna"], formats=[("a",), (), ("b",)])
+    weights = [[0.9, 0, 0, 0], [0, 0.6, 0.4, 0], [0, 0, 0.2, 0.8]]
+    found = translate_with(formatted, "altes Haus Annas", weights)
+    assert [owner for text, owner in found if text.strip()] == [0, 2]
+
+
+def test_a_link_that_gets_no_word_keeps_its_own() -> None:
+    formatted = Formatted(["old ", "house"], formats=[("x",), ("y",)], links="xy")
+    found = translate(formatted, "Altbau", {"Altbau": "house"})
+    assert found == [("Altbau", 1)]
+    parts = [(text, formats) for text, _, formats in formatted.with_formats(found)]
+    assert parts == [("Altbau", ("y",)), (" ", ()), ("old ", ("x",))]
 
 
 def test_formats_may_change_within_a_word() -> None:
@@ -232,7 +249,7 @@ def test_text_is_copied_with_its_marks() -> None:
 def test_without_attention_words_are_linked_by_position() -> None:
     formatted = Formatted(["one two ", "three", " four"])
     links = link_by_position(formatted.text, "eins zwei drei vier", cuts_between(formatted.owners))
-    found = format_words("eins zwei drei vier", links, formatted.owners, formatted.pieces)
+    found = format_words("eins zwei drei vier", links, formatted.owners, formatted)
     assert merge(found) == [("eins zwei ", 0), ("drei", 1), (" vier", 2)]
 
 
@@ -242,6 +259,6 @@ def test_no_text_is_lost(source: str, translation: str) -> None:
     formatted = Formatted([source, "z", "7"], marks={2})
     links = link_by_position(formatted.text, translation, cuts_between(formatted.owners))
     marks = formatted.marks_within(0, len(formatted.text))
-    found = format_words(translation, links, formatted.owners, formatted.pieces, marks)
+    found = format_words(translation, links, formatted.owners, formatted, marks)
     assert "".join(text for text, _ in found if text != "7") == translation
     assert [text for text, _ in found].count("7") == 1

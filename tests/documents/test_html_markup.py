@@ -3,13 +3,24 @@
 from collections.abc import Callable
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
+from nmt.decoding.translator import Translation
 from nmt.documents.errors import DocumentError
+from nmt.documents.formatting import (
+    FormattedSentence,
+    Links,
+    cuts_between,
+    format_by,
+    merge,
+    words,
+)
 from nmt.documents.html_markup import Markup
 from nmt.reports.inspection import spell
 
 Translate = Callable[[str, bytes], bytes]
+LINK = '<a href="x">'
 
 
 def upper(html: str) -> str:
@@ -102,6 +113,59 @@ def test_words_keep_their_tags_when_the_order_changes() -> None:
     assert stretch.texts == ["a ", "x", " and ", "y"]
     markup.replace(stretch, [("Y", 3), (" und ", 2), ("X", 1)])
     assert str(markup) == "<p><i>Y</i> und <b>X</b></p>"
+
+
+@pytest.mark.parametrize(
+    ("html", "translation", "attention", "expected"),
+    [
+        (f"The <b>dog</b> is {LINK}sleeping</a>.", "Der Hund schläft.",
+         "The; dog; is 0.6 sleeping 0.4; .", f"Der <b>Hund</b> {LINK}schläft</a>."),
+        (f"The <b>swimming</b> {LINK}pool</a> is nice.", "Das Schwimmbad ist schön.",
+         "The; swimming 0.6 pool 0.4; is 0.8 pool 0.2; nice; .",
+         f"Das <b>{LINK}Schwimmbad</a></b> ist schön."),
+        (f"The {LINK}old</a> <a>house</a> is nice.", "Der Altbau ist schön.",
+         "The 0.9 old 0.1; house 0.7 old 0.3; is; nice; .",
+         f"{LINK}Der</a> <a>Altbau</a> ist schön."),
+        (f"See {LINK}old</a> <b><a>house</a></b>", "Altbau", "house 0.7 old 0.3",
+         f"<b><a>Altbau</a></b> {LINK}old</a>"),
+        (f"The {LINK}<b>big</b> old</a> house.", "Das Haus.", "The; house 0.8 big 0.2; .",
+         f"Das {LINK}<b>Haus</b></a>."),
+        (f"{LINK}The <b>big</b> pool</a> is nice.", "Das Großbad ist schön.",
+         "The; pool 0.8 big 0.2; is; nice; .", f"{LINK}Das <b>Großbad</b></a> ist schön."),
+        ("Go <i id=1>away</i> <b id=2>now</b> <u>please</u>", "Weg",
+         "away 0.5 now 0.3 please 0.2",
+         '<i id="1"><b id="2"><u>Weg</u></b></i>'),
+        (f"See {LINK}»</a> now.", "Siehe jetzt.", "See 0.9 » 0.1; now 0.8 » 0.2; .",
+         f"Siehe {LINK}jetzt</a>."),
+        (f"Please <b>do</b> <i>not sing</i> {LINK}here</a>.", "Bitte hier nicht singen.",
+         "Please; here; not 0.6 do 0.4; sing; .",
+         f"Bitte {LINK}hier</a> <b>nicht</b> <i>singen</i>."),
+        (f"{LINK}The roof</a> of <b>my house</b>", "Das Dach meines Hauses",
+         "The; roof; my 0.6 of 0.4; house", f"{LINK}Das Dach</a> <b>meines Hauses</b>"),
+        (f"{LINK}Hello</a> <b>you</b> {{name}}", "{name}", "{; name 0.9 you 0.1; }",
+         f"{{name}} {LINK}Hello</a>"),
+    ],
+)  # fmt: skip
+def test_no_link_and_no_inline_element_with_words_is_lost(
+    html: str, translation: str, attention: str, expected: str
+) -> None:
+    """attention: for each word of the translation, words of the source and their weights."""
+    markup = Markup(html)
+    [stretch] = markup.stretches
+    formatted = stretch.formatted
+    sources = words(formatted.text, cuts_between(formatted.owners))
+    columns = {formatted.text[start:end]: i for i, (start, end) in enumerate(sources)}
+    targets = words(translation)
+    weights = np.zeros((len(targets), len(sources)), np.float32)
+    for row, linked in enumerate(attention.split("; ")):
+        word, *rest = linked.split()
+        for source, weight in zip([word, *rest[1::2]], [*rest[::2], 1], strict=False):
+            weights[row, columns.get(source, -1)] = weight
+    sentence = FormattedSentence(formatted.text, 0, len(formatted.owners), formatted.owners, [])
+    links = Links(sources, targets, weights)
+    parts = format_by(lambda *_: links, sentence, Translation(translation, 0.0), formatted)
+    markup.replace(stretch, merge(parts))
+    assert str(markup) == expected
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,7 @@ from nmt.documents.markdown import Markdown
 def unchanged(markdown: Markdown) -> str:
     """Return the document after a translation that changes nothing."""
     return markdown.replace(
-        [
-            list(zip(each.pieces, range(len(each.pieces)), strict=True))
-            for each in markdown.stretches
-        ]
+        [list(zip(each.pieces, range(len(each.pieces)), strict=True)) for each in markdown.texts]
     )
 
 
@@ -97,6 +94,9 @@ def test_only_text_is_found() -> None:
         "Term and and .",
         "The note.",
         "Setext",
+        "Title (here)",
+        "icon",
+        "cat",
     ]
 
 
@@ -168,6 +168,37 @@ def test_words_keep_their_formats() -> None:
     source = "The **big hat** is [here](a.md)."
     parts: list[Part] = [("Hier ", 3), ("ist der ", 2), ("große Hut", 1), (".", 4)]
     assert translated(source, parts) == "[Hier](a.md) ist der **große Hut**."
+
+
+@pytest.mark.parametrize(
+    ("source", "labels", "expected"),
+    [
+        ("A ![big cat](c.png) b", ["big cat"], "A ![BIG CAT](c.png) b"),
+        ('A ![cat](c.png "my cat") b', ["cat", "my cat"], 'A ![CAT](c.png "MY CAT") b'),
+        ("A [b](c 'the d')", ["the d"], "A [b](c 'THE D')"),
+        ("![a](b (the c)) ![d](e)", ["a", "the c", "d"], "![A](b (THE C)) ![D](e)"),
+        ('A [![cat](c.png)](d "the d")', ["cat", "the d"], 'A [![CAT](c.png)](d "THE D")'),
+        ('![](c.png "my cat")', ["my cat"], '![](c.png "MY CAT")'),
+        ('[a](b "it\'s")', ["it's"], '[a](b "IT\'S")'),
+        ('![cat](c.png "my cat")', ["my cat"], '![cat](c.png "MY CAT")'),
+        ("a\n![big\ncat](c) d", ["big\ncat"], "a ![BIG CAT](c) d"),
+        ('|a ![b](c "d")|\n|-|\n', ["b", "d"], '|a ![B](c "D")|\n|-|\n'),
+        ('a ![*b*](c) ![](d) [e](f "12") [g](h)', [], 'a ![*b*](c) ![](d) [e](f "12") [g](h)'),
+    ],
+)
+def test_texts_of_pictures_and_titles_of_links_are_translated(
+    source: str, labels: list[str], expected: str
+) -> None:
+    markdown = Markdown(source)
+    assert [label.text for label in markdown.labels] == labels
+    parts = [list(zip(x.pieces, range(len(x.pieces)), strict=True)) for x in markdown.texts]
+    parts[len(markdown.stretches) :] = [[(label.upper(), 0)] for label in labels]
+    assert " ".join(markdown.replace(parts).split()) == " ".join(expected.split())
+
+
+def test_translated_titles_do_not_end_early() -> None:
+    parts: list[list[Part]] = [[("a ", 0), ("b", 1)], [('"|\\', 0)]]
+    assert translated('a [b](c "d")', *parts) == r'a [b](c "\"\|\\")'
 
 
 def test_a_link_is_not_lost_with_its_words() -> None:

@@ -10,11 +10,17 @@ TIME = "00:00:01,000 --> 00:00:02,500\n"
 def upper(lines: str, vtt: bool = False) -> str:
     """Translate by converting to capitals."""
     subtitles = Subtitles(lines, vtt)
-    return subtitles.replace([text.upper() for text in subtitles.texts])
+    return subtitles.replace(
+        [[(piece.upper(), i) for i, piece in enumerate(text.pieces)] for text in subtitles.texts]
+    )
+
+
+def texts(lines: str) -> list[str]:
+    return [text.text for text in Subtitles(lines).texts]
 
 
 @pytest.mark.parametrize(
-    ("lines", "texts"),
+    ("lines", "expected"),
     [
         ("We took the early train\nbecause the roads were icy.",
          ["We took the early train because the roads were icy."]),
@@ -29,14 +35,14 @@ def upper(lines: str, vtt: bool = False) -> str:
     ],
 )  # fmt: skip
 def test_the_lines_of_a_cue_are_one_text_unless_a_sentence_or_a_speaker_ends(
-    lines: str, texts: list[str]
+    lines: str, expected: list[str]
 ) -> None:
-    assert Subtitles(f"1\n{TIME}{lines}\n\n2\n{TIME}Bye.\n").texts == [*texts, "Bye."]
+    assert texts(f"1\n{TIME}{lines}\n\n2\n{TIME}Bye.\n") == [*expected, "Bye."]
 
 
 def test_a_translation_has_as_many_lines_of_similar_lengths() -> None:
     subtitles = Subtitles(f"1\r\n{TIME}<i>Anna\r\nlikes the sea</i>\r\n\r\n")
-    assert subtitles.replace(["Anna mag das Meer an langen Tagen"]) == (
+    assert subtitles.replace([[("Anna mag das Meer an langen Tagen", 0)]]) == (
         f"1\r\n{TIME}<i>Anna mag das Meer\r\nan langen Tagen</i>\r\n\r\n"
     )
 
@@ -44,7 +50,7 @@ def test_a_translation_has_as_many_lines_of_similar_lengths() -> None:
 @pytest.mark.parametrize("translation", ["Ja", ""])
 def test_a_translation_of_fewer_words_leaves_lines_out(translation: str) -> None:
     subtitles = Subtitles(f"1\n{TIME}of\ncourse\n\n2\n")
-    assert subtitles.replace([translation]) == f"1\n{TIME}{translation}\n\n2\n"
+    assert subtitles.replace([[(translation, 0)]]) == f"1\n{TIME}{translation}\n\n2\n"
 
 
 def test_formatting_of_each_line_stays_with_its_line() -> None:
@@ -64,4 +70,26 @@ def test_webvtt_keeps_header_notes_styles_names_and_settings() -> None:
 
 def test_a_name_in_front_of_a_time_is_text_in_subrip_only_if_it_is_no_number() -> None:
     text = f"1\n{TIME}Hello\n2\n{TIME}Goodbye\n"
-    assert Subtitles(text).texts == ["Hello", "Goodbye"]
+    assert texts(text) == ["Hello", "Goodbye"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ("Ida <i>cooks</i> now", "NOW <i>COOKS</i> IDA"),
+        ("<i>Ida</i> cooks", "COOKS <i>IDA</i>"),
+        ('<font color="red">Ida</font> <b>cooks</b>', '<b>COOKS</b> <font color="red">IDA</font>'),
+        (r"{\an8}{\i1}Ida{\i0} cooks", r"{\an8}COOKS {\i1}IDA{\i0}"),
+        ("<v Ann>Ida <c.x>cooks</c></v>", "<v Ann><c.x>COOKS</c> IDA</v>"),
+        ("Ida <00:01.000>cooks now", "COOKS NOW IDA"),
+        ("<ruby>Ida<rt>cook</rt></ruby> <i>now</i>", "<i>NOW</i> IDA COOK"),
+        ('We <font color="red">two cook\nall the</font> time',
+         'TIME <font color="red">TWO COOK\nALL THE</font> WE'),
+    ],
+)  # fmt: skip
+def test_tags_stay_with_words_that_move(lines: str, expected: str) -> None:
+    subtitles = Subtitles(TIME + lines)
+    [text] = subtitles.texts
+    pieces = [(piece.strip().upper(), i) for i, piece in enumerate(text.pieces) if piece.strip()]
+    parts = [part for piece in reversed(pieces) for part in (piece, (" ", 0))][:-1]
+    assert subtitles.replace([parts]) == TIME + expected
