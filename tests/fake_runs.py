@@ -11,8 +11,8 @@ import torch
 
 from nmt.config.yaml_files import load_config
 from nmt.model.transformer import Transformer
-from nmt.model.weights import save_weights
 from nmt.runs.folder import RunFolder
+from nmt.runs.weights import save_weights
 
 REPORT = {
     "read": 1234,

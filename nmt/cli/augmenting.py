@@ -75,11 +75,11 @@ def augment(
     """
     from nmt.corpus.sources.named import english_is_last
     from nmt.corpus.sources.readers import read_lines
-    from nmt.decoding.augmenting import Augmentation
-    from nmt.decoding.augmenting import augment as write_pairs
     from nmt.files.checksums import identity
     from nmt.files.output_files import require_file
     from nmt.runs.finding import open_run
+    from nmt.training.augmenting import Augmentation
+    from nmt.training.augmenting import augment as write_pairs
 
     require_file(output)
     require_plain(output)

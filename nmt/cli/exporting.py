@@ -68,7 +68,7 @@ def import_(
     Models on the Hugging Face Hub need no import: --run hf:USER/NAME.
     Example: nmt import downloads/opus-mt-en-de --run runs/opus
     """
-    from nmt.export.importing import import_run
+    from nmt.runs.importing import import_run
 
     echo(f"imported         {import_run(folder, run).path}")
 

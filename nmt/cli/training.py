@@ -236,7 +236,7 @@ def average(
     Example: nmt average runs/sample --last 3
     """
     from nmt.files.output_files import replacing
-    from nmt.model.weights import average_weights
+    from nmt.runs.weights import average_weights
 
     opened = named_or_newest(run, "last.safetensors", "nmt average")
     kept = opened.validated()[-last:]

@@ -63,7 +63,7 @@ def _require_undamaged(run: RunFolder, weights: Weights) -> None:
     """Read every file that the model card needs; raises `UserError` if one is damaged."""
     import torch
 
-    from nmt.model.weights import load_weights
+    from nmt.runs.weights import load_weights
 
     require_manifest(run.data)
     run.examples("test")

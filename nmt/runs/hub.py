@@ -28,18 +28,6 @@ _MARIAN_FILES = [
 _LARGEST = 2**33  # bytes of all files of a download
 
 
-def cached_repository(folder: Path) -> Path | None:
-    """Return the folder of a repository if `folder` is one of its versions in a cache of the Hub.
-
-    The files of a version are links to its folder `blobs`.
-    """
-    if folder.parent.name != "snapshots":
-        return None
-    repository = folder.absolute().parents[1]
-    is_cached = repository.name.startswith("models--") and (repository / "blobs").is_dir()
-    return repository if is_cached else None
-
-
 def import_hub() -> Any:
     """Return the library; raises `UserError` if it is not installed."""
     try:
@@ -76,7 +64,7 @@ def download_run(address: str) -> Path:
 
 def _import(address: str, folder: Path, run: Path) -> None:
     """Download the weights, and make a run of the model."""
-    from nmt.export.importing import WEIGHTS, import_run, require_marian
+    from nmt.runs.importing import WEIGHTS, import_run, require_marian
 
     try:
         require_marian(folder)

@@ -14,7 +14,6 @@ from nmt.errors import UserError
 from nmt.files.output_files import replacing
 from nmt.files.small_files import read_small
 from nmt.runs.folder import CARD, HEADER, LICENCE, LOCK, REPORT, RUNS, RunFolder, is_header_of_nmt
-from nmt.runs.hub import cached_repository
 
 _LARGEST_CARD = 5_000_000  # bytes; some models list thousands of scores
 _DELETED = ".nmt-deleted"  # ending of the hidden folder in which a run is deleted
@@ -99,6 +98,18 @@ def copy_card(folder: Path, to: Path) -> None:
         except OSError as error:
             raise UserError(f"{file}: cannot be read: {error.strerror}; delete it") from None
         (to / file.name).write_bytes(content)
+
+
+def cached_repository(folder: Path) -> Path | None:
+    """Return the folder of a repository if `folder` is one of its versions in a cache of the Hub.
+
+    The files of a version are links to its folder `blobs`.
+    """
+    if folder.parent.name != "snapshots":
+        return None
+    repository = folder.absolute().parents[1]
+    is_cached = repository.name.startswith("models--") and (repository / "blobs").is_dir()
+    return repository if is_cached else None
 
 
 def discard_beginning(run: RunFolder) -> None:

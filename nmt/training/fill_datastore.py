@@ -15,9 +15,9 @@ from nmt.decoding.search.datastore import Datastore
 from nmt.errors import UserError
 from nmt.files.checksums import identity
 from nmt.files.output_files import replacing, temporary_folder
-from nmt.model.weights import load_weights
 from nmt.progress import Bar, elapsed
 from nmt.runs.folder import RunFolder
+from nmt.runs.weights import load_weights
 from nmt.training.batches import batches_of
 from nmt.training.fine_tuning import config_from
 from nmt.training.loss import at_labels

@@ -17,9 +17,9 @@ from nmt.corpus.preparing.parent_run import TEXT_FIELDS, require_equal
 from nmt.corpus.tokenizers.registry import vocabulary_files
 from nmt.errors import UserError, no_such_weights
 from nmt.model.transformer import Transformer
-from nmt.model.weights import read_weights
 from nmt.runs.finding import open_run
 from nmt.runs.folder import RunFolder
+from nmt.runs.weights import read_weights
 
 LOW_PEAK = 1e-3  # learning rate; with 3e-4, one or two epochs learn less of a new domain
 _CORPUS_FIELDS = {f"data.{name}" for name in (*CorpusConfig.model_fields, "corpora")}

@@ -22,9 +22,9 @@ from nmt.echo import echo
 from nmt.errors import UserError
 from nmt.files.output_files import replacing
 from nmt.model.transformer import Transformer, count_parameters
-from nmt.model.weights import named_weights, save_weights, write_tensors
 from nmt.ops.threads import prefetch
 from nmt.runs.folder import RunFolder, Validation, add_validation
+from nmt.runs.weights import named_weights, save_weights, write_tensors
 from nmt.training.batches import Batch, BatchPlan, Epoch
 from nmt.training.checkpoint import Progress
 from nmt.training.console import ProgressBar, show_validation

@@ -9,8 +9,8 @@ translations are wrong, but that does not matter to a tokenizer.
 import random
 from collections.abc import Iterator
 
-from nmt.corpus.sources.readers import read_parallel
-from nmt.shipped import SAMPLE_CORPUS
+from nmt.config.data import DataConfig
+from nmt.corpus.sources.registry import open_corpus
 
 UNCHANGED = 0.02
 NUMBER = 0.05
@@ -20,7 +20,7 @@ COMPOUND = 0.10
 def repeated(count: int, seed: int = 1) -> Iterator[tuple[str, str]]:
     """Yield `count` pairs; deterministic for a given seed."""
     dice = random.Random(seed)
-    pairs = list(read_parallel(SAMPLE_CORPUS / "train.en", SAMPLE_CORPUS / "train.de"))
+    pairs = list(open_corpus(DataConfig(source="sample")).pairs("train"))
     sides = [[side.split() for side in column] for column in zip(*pairs, strict=True)]
     words = [[word for sentence in sentences for word in sentence] for sentences in sides]
     for _ in range(count):

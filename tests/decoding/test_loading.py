@@ -20,10 +20,10 @@ from nmt.decoding.loading import choose_engine, load_translator
 from nmt.decoding.translator import Translator
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer
-from nmt.model.weights import save_weights
 from nmt.runs import folder as run_folder
 from nmt.runs.folder import RunFolder
 from nmt.runs.lifecycle import create_run
+from nmt.runs.weights import save_weights
 
 CPU = torch.device("cpu")
 LINES = ["Anna sings today.", "", "Ben reads at home."]

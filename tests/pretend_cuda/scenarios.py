@@ -36,11 +36,11 @@ from nmt.decoding.unknown import replace_unknown
 from nmt.model import transformer
 from nmt.model.masks import padding_mask
 from nmt.model.padding import pad
-from nmt.model.weights import load_weights
 from nmt.ops.dropout import Dropout
 from nmt.ops.graphs import ReplayedByShape
 from nmt.reports.inspection import inspect, record_beam
 from nmt.runs.folder import RunFolder, Validation
+from nmt.runs.weights import load_weights
 from nmt.special_tokens import EOS, PAD, UNK
 from nmt.training.batches import Batch
 from nmt.training.distributed import Worker

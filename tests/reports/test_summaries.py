@@ -11,7 +11,6 @@ import torch
 
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer, count_parameters
-from nmt.model.weights import load_weights
 from nmt.reports.summaries import (
     RUN_COLUMNS,
     count_stored,
@@ -24,6 +23,7 @@ from nmt.reports.summaries import (
     validation_table,
 )
 from nmt.runs.folder import RunFolder
+from nmt.runs.weights import load_weights
 from tests.fake_runs import REPORT
 
 MakeRun = Callable[..., RunFolder]

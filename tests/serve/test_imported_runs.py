@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from nmt.decoding.loading import load_translator
-from nmt.export.importing import import_run
+from nmt.runs.importing import import_run
 from nmt.serve.served_run import ServedRun
 from tests.cli.command_line import nmt
 from tests.marian_models import LANGUAGE_TOKENS, PAIRS, make_model

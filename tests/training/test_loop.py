@@ -22,8 +22,8 @@ from nmt.config.yaml_files import dump_config, load_config
 from nmt.errors import UserError
 from nmt.files.checksums import identity
 from nmt.model.transformer import Transformer
-from nmt.model.weights import load_weights
 from nmt.runs.folder import RunFolder
+from nmt.runs.weights import load_weights
 from nmt.training import backward
 from nmt.training.batches import Batch
 from nmt.training.console import ProgressBar

@@ -26,9 +26,9 @@ from nmt.decoding.search.sampling import Sampler, count_earlier
 from nmt.decoding.search.stepwise import Stepwise
 from nmt.model.padding import pad
 from nmt.model.transformer import Transformer
-from nmt.model.weights import load_weights
 from nmt.ops.threads import TORCH_LOCK, parallel_map
 from nmt.runs.folder import RunFolder
+from nmt.runs.weights import load_weights
 
 
 def open_runs(

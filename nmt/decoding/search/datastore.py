@@ -19,7 +19,7 @@ from torch.nn import functional
 from nmt.errors import UserError, one_line
 from nmt.files.checksums import DAMAGED, identity, is_damaged, recorded
 from nmt.model.transformer import Transformer
-from nmt.model.weights import write_tensors
+from nmt.runs.weights import write_tensors
 
 _CLUSTER = 400  # keys, approximately
 _PROBED = 8  # clusters

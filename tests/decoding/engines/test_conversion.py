@@ -16,8 +16,8 @@ from nmt.decoding.engines.conversion import convert, converted
 from nmt.decoding.loading import load_translator
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer
-from nmt.model.weights import save_weights
 from nmt.runs.folder import RunFolder
+from nmt.runs.weights import save_weights
 
 LINES = ["Anna sings today.", "Ben swims often."]
 

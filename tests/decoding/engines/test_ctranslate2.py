@@ -24,7 +24,7 @@ from nmt.decoding.search.hypothesis import Hypothesis
 from nmt.decoding.search.length_penalty import length_penalty
 from nmt.errors import UserError
 from nmt.model.transformer import Transformer
-from nmt.model.weights import save_weights
+from nmt.runs.weights import save_weights
 from nmt.special_tokens import BOS, EOS, PAD
 
 ALPHA = 1.0  # not the default

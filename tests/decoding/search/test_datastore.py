@@ -13,7 +13,7 @@ from nmt.decoding.search.datastore import Datastore
 from nmt.errors import UserError
 from nmt.files.checksums import identity
 from nmt.model.transformer import Transformer
-from nmt.model.weights import save_weights
+from nmt.runs.weights import save_weights
 
 
 def keys_in_groups(count: int, seed: int = 1) -> tuple[Tensor, Tensor]:

@@ -1,8 +1,8 @@
 """Makes a run of a published translation model: `nmt import FOLDER --run RUN`.
 
-Two formats are read: that of `transformers` here, Marian's own in `nmt/export/marian.py`. Nothing
+Two formats are read: that of `transformers` here, Marian's own in `nmt/runs/marian.py`. Nothing
 in the model is special to such runs: weights and vocabulary are brought into the order that nmt
-uses, by the same map of names that `nmt/export/transformers.py` exports with.
+uses, by the map of names that exports use, too: `nmt/model/transformers_weights.py`.
 """
 
 import json
@@ -31,10 +31,20 @@ from nmt.corpus.preparing.report import Lengths, PreparationReport
 from nmt.corpus.preparing.statistics import write_statistics
 from nmt.corpus.tokenizers.registry import vocabulary_files
 from nmt.errors import UserError, one_line, write_error
-from nmt.export.marian import DECODER, read_marian
-from nmt.export.published import (
+from nmt.files.checksums import CHECKSUM, NO_CHECKSUM, sign
+from nmt.files.front_matter import read_front_matter
+from nmt.files.json_files import first_problem, write_json
+from nmt.files.small_files import read_small
+from nmt.model.parameters import parameter_shapes
+from nmt.model.sinusoids import sinusoid_table
+from nmt.model.transformers_weights import named_weights
+from nmt.runs.folder import CARD, REPORT, RunFolder
+from nmt.runs.lifecycle import copy_card
+from nmt.runs.marian import DECODER, read_marian
+from nmt.runs.published import (
     KINDS,
     LARGEST_WEIGHTS,
+    TAG_PIECE,
     Array,
     Arrays,
     Original,
@@ -42,6 +52,7 @@ from nmt.export.published import (
     Settings,
     damaged,
     language_code,
+    language_token,
     other_model,
     read_pieces,
     reading,
@@ -49,15 +60,6 @@ from nmt.export.published import (
     require_within_file,
     validated,
 )
-from nmt.export.transformers import TAG_PIECE, language_token, marian_weights
-from nmt.files.checksums import CHECKSUM, NO_CHECKSUM, sign
-from nmt.files.front_matter import read_front_matter
-from nmt.files.json_files import first_problem, write_json
-from nmt.files.small_files import read_small
-from nmt.model.parameters import parameter_shapes
-from nmt.model.sinusoids import sinusoid_table
-from nmt.runs.folder import CARD, REPORT, RunFolder
-from nmt.runs.lifecycle import copy_card
 from nmt.special_tokens import BOS, SPECIALS, TAGS
 
 _LOG = logging.getLogger(__name__)
@@ -430,7 +432,7 @@ def _write_weights(
         try:
             weights = _Weights(given, shared, vocabulary)
             arrays = _Places(original.weights, parameter_shapes(model, *vocabulary.sizes))
-            for name, places in marian_weights(model, arrays.take, *vocabulary.sizes):
+            for name, places in named_weights(model, arrays.take, *vocabulary.sizes):
                 arrays.put(places, weights.take(name, places.shape))
             weights.require_all_read(model)
         except (ValueError, KeyError, TypeError, IndexError) as error:

@@ -15,10 +15,10 @@ from nmt.decoding.engines.pytorch import PyTorchEngine
 from nmt.decoding.loading import load_translator
 from nmt.errors import UserError
 from nmt.export.export import export_run
-from nmt.export.importing import import_run
 from nmt.export.model_card import model_card
 from nmt.reports.summaries import run_facts
 from nmt.runs.folder import RunFolder
+from nmt.runs.importing import import_run
 from nmt.training.fine_tuning import config_from
 from nmt.training.train import train
 from tests.cli.command_line import assert_refused, nmt

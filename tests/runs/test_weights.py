@@ -13,7 +13,7 @@ from nmt.config.model import ModelConfig
 from nmt.errors import UserError
 from nmt.files.checksums import recorded_checksum
 from nmt.model.transformer import Transformer, count_parameters
-from nmt.model.weights import average_weights, load_weights, save_weights
+from nmt.runs.weights import average_weights, load_weights, save_weights
 
 CPU = torch.device("cpu")
 

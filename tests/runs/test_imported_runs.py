@@ -12,8 +12,8 @@ import pytest
 from nmt.config.config import Config
 from nmt.decoding.loading import load_translator
 from nmt.export.export import export_run
-from nmt.export.importing import import_run
 from nmt.runs.folder import RunFolder
+from nmt.runs.importing import import_run
 from nmt.training.train import train
 from tests.cli.command_line import PAIR, assert_refused, nmt, text
 from tests.marian_models import LANGUAGE_TOKENS, PAIRS, make_model

@@ -21,13 +21,13 @@ from nmt.config.data import DataConfig
 from nmt.config.yaml_files import override_config, parse_config
 from nmt.corpus.preparing.prepare import prepare
 from nmt.corpus.sources.registry import open_corpora
-from nmt.decoding import augmenting
-from nmt.decoding.augmenting import Augmentation, augment
 from nmt.decoding.loading import load_translator
 from nmt.decoding.translator import Translation, Translator
 from nmt.errors import UserError
 from nmt.runs.folder import RunFolder
 from nmt.special_tokens import TAGS
+from nmt.training import augmenting
+from nmt.training.augmenting import Augmentation, augment
 from tests.cli.command_line import assert_refused, nmt, text
 from tests.conftest import toy_pairs
 

@@ -1,6 +1,6 @@
 """What a published translation model consists of, whichever its format, and what is wrong with it.
 
-`nmt/export/importing.py` makes a run of it.
+`nmt/runs/importing.py` makes a run of it.
 """
 
 import re
@@ -23,12 +23,13 @@ from nmt.corpus.tokenizers.subwords import LARGEST_MODEL
 from nmt.errors import UserError, one_line
 from nmt.files.json_files import first_problem
 from nmt.files.small_files import read_small
-from nmt.runs.hub import cached_repository
+from nmt.runs.lifecycle import cached_repository
 
 Form = TypeVar("Form", bound=BaseModel)
 Array = NDArray[np.float32]
 Arrays = Mapping[str, Callable[[], Array]]  # each is read when it is called
 LARGEST_WEIGHTS = 2**33  # bytes
+TAG_PIECE = "▁"  # before a tag in a SentencePiece model: then no piece for the space precedes it
 KINDS = {1: "unigram", 2: "bpe"}  # SentencePiece's numbers for them
 _CODE = re.compile("[A-Za-z]{2,3}")
 _SEVERAL = "mul"  # ISO 639's code for several languages
@@ -109,6 +110,11 @@ class Original:
 def language_code(name: str | None) -> str:
     """Return the code of a language; `mul` for groups such as ROMANCE or deu+eng+nld."""
     return two_letters(name.lower()) if name and _CODE.fullmatch(name) else _SEVERAL
+
+
+def language_token(tag: str) -> str:
+    """Return the token that selects a target language of a Marian model."""
+    return f">>{tag}<<"
 
 
 def validated(path: Path, form: type[Form], content: object) -> Form:

@@ -28,7 +28,8 @@ from pydantic import BaseModel, Field
 from nmt.config.languages import is_code
 from nmt.config.tokenizer import MOST_SUBWORDS
 from nmt.errors import UserError, one_line
-from nmt.export.published import (
+from nmt.files.small_files import LARGEST, read_small
+from nmt.runs.published import (
     LARGEST_WEIGHTS,
     Array,
     Arrays,
@@ -44,7 +45,6 @@ from nmt.export.published import (
     require_within_file,
     validated,
 )
-from nmt.files.small_files import LARGEST, read_small
 
 DECODER = "decoder.yml"
 _SETTINGS = "special:model.yml"  # the array with the settings, as text that ends with a zero byte

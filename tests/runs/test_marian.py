@@ -13,7 +13,7 @@ import yaml
 
 from nmt.decoding.loading import load_translator
 from nmt.errors import UserError
-from nmt.export.importing import import_run
+from nmt.runs.importing import import_run
 from tests.marian_models import LANGUAGE_TOKENS, PAIRS, as_marian, make_model
 
 pytest.importorskip("transformers")
@@ -238,7 +238,7 @@ def test_settings_that_unpack_to_too_much_are_refused():
 
 
 def test_weights_that_unpack_to_too_much_are_refused(monkeypatch):
-    monkeypatch.setattr("nmt.export.marian.LARGEST_WEIGHTS", 10_000)
+    monkeypatch.setattr("nmt.runs.marian.LARGEST_WEIGHTS", 10_000)
     folder = as_marian(make_model())
     with zipfile.ZipFile(folder / "model.npz", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("special:model.yml.npy", bytes(100_000))
