@@ -9,7 +9,6 @@ from typing import Literal, NamedTuple
 from nmt.corpus.text.mnemonics import find_mnemonic, place_for_mnemonic
 from nmt.corpus.text.placeholders import TEMPLATE_FIELD, replace_codes
 from nmt.documents.formatting import Formatted, Part
-from nmt.special_tokens import PLACEHOLDERS
 
 _MOST_OPEN = 50  # pairs of tags within one another
 _OBJECT = "\ufffc"  # in place of an object in the text to translate
@@ -154,8 +153,9 @@ class InlineText:
             self._leaves.append(_Leaf(token.value, spans=spans))
             return
         shown = token.shows.strip()
-        # The model carries such a field as a whole.
-        field = shown if replace_codes(shown).text in [*PLACEHOLDERS] and shown[:1] != "<" else ""
+        code = replace_codes(shown)
+        is_code = code.text in code.words and shown[:1] != "<"  # the model carries it as a whole
+        field = shown if is_code else ""
         text = field or ("\n" if token.breaks else "") + _OBJECT
         before = self._leaves[-1].text if self._leaves else ""
         spaced = not field and before[-1:].isspace()
