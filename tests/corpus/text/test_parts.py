@@ -22,7 +22,7 @@ _PAIRS = (
     "call=ruf hello=hallo see=sieh name=Name opened=öffnete yesterday=gestern of=von but=aber "
     "train=Zug leaves=fährt pm=Uhr stop=halt in=in page=Seite or=oder s=s km=km th=. "
     "million=Millionen version=Version percent=Prozent between=zwischen less=weniger than=als "
-    "said=sagte "
+    "said=sagte am=bin no=nein tv=Fernseher ok=OK usa=USA "
 )
 WORDS = {en: de.replace("_", " ") for en, de in (pair.split("=") for pair in _PAIRS.split())}
 RULES = TextRules("en", "de", "NFC", "source", plain_punctuation=True, longest=40, room=100)
@@ -211,6 +211,15 @@ CAPITALS = [
     ("- (STOP)", "- (HALT)"),
     ("Henry likes the BELT", "Henry mag den Gürtel"),
     ("I", "Ich"),
+    ("I AM TOM.", "ICH BIN TOM."),
+    ("I AM", "ICH BIN"),
+    ("TOM AND ZORA", "TOM UND ZORA"),
+    ("NO", "NEIN"),
+    # Abbreviations alone are no text in capitals.
+    ("A TV", "Ein Fernseher"),
+    ("OK, USA", "OK, USA"),
+    ("I, Tom", "Ich, Tom"),
+    ("NATO HQ", "NATO HQ"),
 ]
 WITHIN = [
     ("A. The belt is red.", "A. Den Gürtel ist rot."),
