@@ -280,11 +280,11 @@ class Splitter:
         tokens = self._encode(tag + shown)
         if not tokens:  # only marks that SentencePiece uses for spaces
             return []
-        if len(tokens) > longest and len(text) > 1:
+        full = replaced.words.keys() >= set(PLACEHOLDERS)  # the rest would be left to the model
+        if (len(tokens) > longest or full) and len(text) > 1:
             texts = self.sentences(text)
-            if len(texts) == 1 and len(tokens) > min(
-                max(longest, _FEWEST_DIVIDED), self.rules.room
-            ):
+            most = min(max(longest, _FEWEST_DIVIDED), self.rules.room)
+            if len(texts) == 1 and (len(tokens) > most or full):
                 texts = halves(text, self.rules.source_language)
             if len(texts) > 1:
                 return self._all(texts, tag, quoted=quoted)

@@ -158,7 +158,8 @@ def set_aside(
             break
         group = match.lastgroup or ""
         inner = text[match.start(group) : match.end(group)]
-        if not has_text(inner):
+        is_copied = not has_text(inner)
+        if is_copied and not (group == "quote" and any(map(str.isalnum, inner))):
             continue
         if language == "en" and _MODIFIER.match(text, match.start()):
             continue
@@ -170,7 +171,7 @@ def set_aside(
             opening, closing = text[match.start()], text[match.end() - 1]
             quotation, stop = Quotation(opening, closing, inner, noun[0] if noun else ""), ""
         is_code = not covered[match.start(group) : match.end(group)].strip("x")
-        if is_code or _is_copied(inner, is_known):
+        if is_copied or is_code or _is_copied(inner, is_known):
             quotation = replace(quotation, copied=True)
         if sources is not None and quotation.source and quotation.source not in sources:
             continue
@@ -180,6 +181,11 @@ def set_aside(
         place = match.end()
     plain = "".join([*pieces, text[place:]])
     return (plain, found) if found and has_text(plain) else (text, {})
+
+
+def cover_quotations(text: str) -> str:
+    """Return plain text with letters in place of quotations and brackets, of the same length."""
+    return _QUOTATION.sub(lambda match: "x" * len(match[0]), text)
 
 
 def with_spaces(text: str, is_known: Callable[[str], bool]) -> str:
