@@ -167,7 +167,7 @@ def spell_out(text: str, languages: tuple[str, str], is_known: Callable[[str], b
 
     def alternatives(match: re.Match[str]) -> str:
         if _AND_OR.fullmatch(match[0]):
-            return long_form(match, "or")
+            return "or" if is_known("or") else match[0]
         words = _ALTERNATIVE.split(match[0])
         some_known = is_known("or") and any(is_known(word.lower()) for word in words)
         return " or ".join(words) if some_known else match[0]
