@@ -29,7 +29,7 @@ _ALWAYS = {"approx": "about", "vs": "against"}  # even if training has the short
 _CONTRACTED = {
     **{"y'all": "you all", "'em": "them", "'cause": "because", "'bout": "about", "'til": "until"},
     **{"'twas": "it was", "'tis": "it is", "d'you": "do you", "c'mon": "come on"},
-    **{"how'd": "how did"},
+    **{"how'd": "how did", "s/he": "he or she"},
     **{"2nite": "tonight", "2night": "tonight", "2day": "today", "4ever": "forever"},
     **{"2morrow": "tomorrow", "2moro": "tomorrow"},
 }
@@ -87,10 +87,11 @@ _NUMBER_WORD = re.compile(  # twenty-one, but neither twenty-first nor two hundr
 )
 # bread & butter; Ben & Jerry may be a name
 _JOINED = re.compile(r"(?<=[^\W\d_]{2})\s?[&+]\s?(?=[a-z]{2})")
-_ALTERNATIVE = re.compile(r"and/or|\s?/\s?")
-_ALTERNATIVES = re.compile(  # yes/no
-    r"(?<![\w/.:@'’&-])(?:and/or|"
-    r"(?<!\d )(?!and/or\b)[^\W\d_]{2,}(?:\s?/\s?(?!and/or\b)[^\W\d_]{2,})+)(?!['’-]?\w|/|\.\w)"
+_AND_OR = re.compile(r"(?i:and\s?/\s?or)")
+_ALTERNATIVE = re.compile(rf"{_AND_OR.pattern}|\s?/\s?")
+_ALTERNATIVES = re.compile(  # yes/no, but not either/or
+    rf"(?<![\w/.:@'’&-])(?:{_AND_OR.pattern}|(?<!\d )(?!(?i:and|either)\s?/)[^\W\d_]{{2,}}"
+    r"(?:\s?/\s?(?!and/or\b)[^\W\d_]{2,})+)(?!['’-]?\w|/|\.\w)"
 )
 _PER_UNIT = re.compile(  # 5 dollars/hour
     r"(?<=\d )([a-z]{3,})/(hour|day|night|week|month|year|person|piece|kilo|pound)\b"
@@ -165,8 +166,11 @@ def spell_out(text: str, languages: tuple[str, str], is_known: Callable[[str], b
         return f"{_TENS.index(match[1].lower()) + 2}{_ONES.index(match[2].lower()) + 1}"
 
     def alternatives(match: re.Match[str]) -> str:
-        words = "or" if match[0] == "and/or" else " or ".join(_ALTERNATIVE.split(match[0]))
-        return words if knows(words) else match[0]
+        if _AND_OR.fullmatch(match[0]):
+            return "or" if is_known("or") else match[0]
+        words = _ALTERNATIVE.split(match[0])
+        some_known = is_known("or") and any(is_known(word.lower()) for word in words)
+        return " or ".join(words) if some_known else match[0]
 
     def not_drawn_out(match: re.Match[str]) -> str:  # sooo
         forms = (match[0], _TRIPLE.sub(r"\1\1", match[0]), _TRIPLE.sub(r"\1", match[0]))
@@ -206,8 +210,10 @@ def with_signs(translation: str, source: str) -> str:
     >>> with_signs("Kreuzen Sie Ja oder Nein an.", "Tick yes/no.")
     'Kreuzen Sie Ja/Nein an.'
     """
+    if _AND_OR.fullmatch(source):
+        return "Und/oder" if source[0].isupper() else "und/oder"
     slashes = [s for each in _ALTERNATIVES.findall(source) for s in _ALTERNATIVE.findall(each)]
-    written = [" und/oder " if sign == "and/or" else sign for sign in slashes]
+    written = [" und/oder " if _AND_OR.fullmatch(sign) else sign for sign in slashes]
     rest = _ALTERNATIVES.sub("", source)
     translation = _with(written, translation, "oder", bool(re.search(r"\bor\b", rest)))
     joined = _JOINED.findall(source)

@@ -13,6 +13,11 @@ _FULL_NAMES = {
 }
 _KEPT = ("IT", "WHO", "AIDS", "PIN", "RAM", "SIM")
 _ACRONYM = re.compile(rf"(?<![\w'’/&-])(?:{'|'.join((*_FULL_NAMES, *_KEPT))})(?![\w’/&-]|'\w)")
+ABBREVIATION = re.compile(
+    r"\w|[^AEIOUYÄÖÜ]+|A[ADI]|(?<!\bI )AM|A[BK]C|ATM|CEO|EU|FAQ|I[DPQT]|LED|OK|PIN|RAM|SIM|SOS|SUV|"
+    r"U[KNS]|USA|USB|UFO|VAT|WHO"
+)
+"""What is no word though it is in capitals, unlike NO and NEW; AM is one in I AM."""
 FUNCTION_WORDS = (
     "also|and|are|as|at|because|but|by|can|could|did|do|does|for|from|had|has|have|if|in|is|may|"
     "might|must|nor|not|of|on|or|should|since|so|than|that|the|to|under|until|vs|was|were|when|"

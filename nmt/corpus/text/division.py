@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise
 
 from nmt.corpus.text.placeholders import cover
+from nmt.corpus.text.quotations import cover_quotations
 
 _CONJUNCTIONS = {
     "en": "and|or|but|because|although|while|when|if|that|which|who|so|before|after|until",
@@ -60,7 +61,7 @@ def halves(text: str, language: str) -> list[str]:
 
     language: code of the text's language
     """
-    covered = cover(text)
+    covered = cover_quotations(cover(text))
     conjunctions = rf" (?=(?:{_CONJUNCTIONS.get(language, '(?!)')})\b)"
     for pattern in (r"(?<=[;:]) ", r"(?<=,) "):
         places = _inside(text, (m.start() for m in re.finditer(pattern, covered)))
@@ -85,7 +86,7 @@ def items(text: str, language: str) -> list[str]:
     """
     if label := _LABEL.match(text):
         return [label[0], text[label.end() :].strip()]
-    covered = cover(text)
+    covered = cover_quotations(cover(text))
     places = [match.end() for match in _SEPARATOR.finditer(covered)]
     several = len(_SLASH.findall(covered)) > 1
     slashes = _SLASH if several else _SLASH_BEFORE_CLAUSE
@@ -132,7 +133,7 @@ def halves_of_run_on(text: str, language: str) -> list[str]:
     """
     if _PUNCTUATION.search(text):
         return [text]
-    places = _inside(text, _openings(cover(text), language))
+    places = _inside(text, _openings(cover_quotations(cover(text)), language))
     return _divided(text, places) if places else [text]
 
 

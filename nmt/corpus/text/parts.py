@@ -13,6 +13,7 @@ from itertools import accumulate
 from typing import Any
 
 from nmt.corpus.text.abbreviations import with_signs
+from nmt.corpus.text.acronyms import ABBREVIATION
 from nmt.corpus.text.division import halves, halves_of_run_on, items
 from nmt.corpus.text.emphasis import Mark, put_marks, remove_marks
 from nmt.corpus.text.names import WORD, with_german_genitives
@@ -40,7 +41,6 @@ from nmt.corpus.text.surroundings import peel, with_german_headers
 from nmt.special_tokens import PLACEHOLDERS
 
 _FEWEST_DIVIDED = 16  # tokens; any model translates shorter sentences better as a whole
-_FEWEST_CAPITALS = 4  # of a single word: USA and TV stay abbreviations
 _FEWEST_JUDGED = 12  # tokens; shorter translations vary more in length
 _LIST = re.compile(r"[^\W\d_]+(?: [^\W\d_]+){0,2}(?:, [^\W\d_]+(?: [^\W\d_]+){0,2}){4,}\.?")
 # Of a sentence rather than a list.
@@ -280,11 +280,11 @@ class Splitter:
         tokens = self._encode(tag + shown)
         if not tokens:  # only marks that SentencePiece uses for spaces
             return []
-        if len(tokens) > longest and len(text) > 1:
+        full = replaced.words.keys() >= set(PLACEHOLDERS)  # the rest would be left to the model
+        if (len(tokens) > longest or full) and len(text) > 1:
             texts = self.sentences(text)
-            if len(texts) == 1 and len(tokens) > min(
-                max(longest, _FEWEST_DIVIDED), self.rules.room
-            ):
+            most = min(max(longest, _FEWEST_DIVIDED), self.rules.room)
+            if len(texts) == 1 and (len(tokens) > most or full):
                 texts = halves(text, self.rules.source_language)
             if len(texts) > 1:
                 return self._all(texts, tag, quoted=quoted)
@@ -420,5 +420,6 @@ def _first_letter(text: str) -> str:
 
 
 def _in_capitals(text: str) -> bool:
-    words = WORD.findall(text)
-    return text.isupper() and sum(map(len, words)) >= _FEWEST_CAPITALS
+    """Return whether all words of a text are in capitals, and not only abbreviations and I."""
+    words = WORD.finditer(text) if text.isupper() else ()
+    return not all(ABBREVIATION.fullmatch(text, *word.span()) for word in words)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from nmt.corpus.text.abbreviations import spell_out
-from nmt.corpus.text.acronyms import with_acronyms
+from nmt.corpus.text.acronyms import FUNCTION_WORDS, with_acronyms
 from nmt.corpus.text.codes import CODES, WAYS
 from nmt.corpus.text.dates import ALL_MONTHS
 from nmt.corpus.text.names import TITLES, WORD, NameRules, hisses, is_after_title, with_genitives
@@ -84,6 +84,11 @@ _BEFORE_VERB = (
     r" (?!(?:a|an|and|are|as|at|begins?|began|by|ends?|ended|for|from|has|he|in|is|it|of|on|or|she|"
     r"starts?|the|they|to|was|we|were|will|with|you)\b)[a-z]"
 )
+_LETTER = (  # vitamin C, sizes S, M and L; type A, but not A at the start
+    r"(?:(?<=[a-z] )|(?<=[a-z][,:] )|(?<=\s[A-Z], ))[B-HJ-Z]"
+    r"(?![\w'’&+#/-]|\.\w|\.? [^\W\d_a-z])"
+    rf"|(?<=[a-z] )A(?=[,;:!?)]|\.?\Z| (?:{FUNCTION_WORDS})\b)"
+)
 _IN_CODE = r"\w.:/+^×-"
 _NAMELIKE = re.compile(
     "|".join(
@@ -139,6 +144,9 @@ _NAMELIKE = re.compile(
             r"(?:[A-Z]{1,2}\d*|[a-fkpx])(?!\w|\.\s?m\b)",
             r"(?<![\w.])(?!(?:[AP]\.M|U\.[SK]|E\.G|I\.E)\.)(?:[A-Z][a-z]?\.){2,}(?!\w)",  # Ph.D.
             r"(?<![\w&])[A-Z]{1,3}&[A-Z]{1,3}(?![\w&])",  # Q&A
+            # N/A, A/B, but neither w/o nor 5 m/s
+            r"(?<![\w'’.&@/-])(?<!\d )(?![wy]/o\b)[A-Za-z](?:/[A-Za-z])+(?![\w'’/-])",
+            _LETTER,
             r"[._=*~-]{4,}|…{2,}",  # a field to fill in
             EMOTICON,
             EMOJI,
@@ -149,7 +157,7 @@ _BRACKETED_OR_LETTER = re.compile(r"\([^()\n]*\)|(?<![^\s/])[a-h]\)(?![^\s/.,;:!
 # Every match of _NAMELIKE contains a match of this one, which is faster to search for.
 _UNLIKE_WORDS = re.compile(
     r"[^A-Za-zÀ-ſ ,?!'\".:;-]|[.:;][^ \"]|-[A-Z-]|(?<!\S)-[a-z]|'n'|a'a"
-    rf"|[a-z][A-Z]|[IVX]{{2}}|\b[VX]\b|(?:{_BEFORE_NUMERAL})I| (?:{WAYS})\b"
+    rf"|[a-z][A-Z]|[IVX]{{2}}|\b[B-HJ-Z]\b|[a-z] A\b|(?:{_BEFORE_NUMERAL})I| (?:{WAYS})\b"
 )
 _ZONE = "(?:[ECMP][SD]T|CES?T|BST|GMT|UTC|MES?Z)"
 _NUMBER = re.compile(
@@ -166,7 +174,7 @@ _NUMBER = re.compile(
     r"|\d+[′″](?: ?(?:[x×] ?)?\d+[′″])*"  # feet and inches
     r"|\+?\d+(?:(?:[.,:/x×–—'-]|[–—-](?P=currency)| [x×] )\d+)*[½¼¾]?|(?<![^\s(])\.\d+|[½¼¾])"
     r"(?(currency)|(?P<unit>"  # m after a currency is no metre
-    rf"\s?[%‰€]|\s?[¢{_SIGNS}](?!\d)|\s?°(?:\s?[CF]\b)?|[\s-]?(?:{UNITS})(?![\w²³])|\s[mgl](?!\w)"
+    rf"\s?[%‰€]|\s?[¢{_SIGNS}](?!\d)|\s?°(?:\s?[CF]\b)?|[\s-]?(?:{UNITS})(?![\w²³])|\s[mglL](?!\w)"
     r"|\s?s(?!\w)"  # seconds
     r"|\sA(?!\w|\.\s?\w))?)"  # amperes, but no a.m.
     r"(?P<more>\+(?![\w+])|(?<='\d)\"|(?<='\d\d)\")?"  # 50+, 6'2"
@@ -574,6 +582,8 @@ def replace_in_target(text: str, replaced: PlaceholderText) -> tuple[str, set[st
     found: set[str] = set()
     for mark, written in sorted(replaced.written.items(), key=lambda item: -len(item[1])):
         form = re.escape(written).replace(r"\ ", r"\s?")
+        if WORD.fullmatch(written):
+            form = rf"(?<!\w){form}(?!\w)"
         pattern = rf"(?<![\w.,:/]){form}(?!\d|[.,:/]\d)" if mark in NUMBERS else form
         text, count = re.subn(pattern, mark, text)
         if count:

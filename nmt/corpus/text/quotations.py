@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from nmt.corpus.text.acronyms import FUNCTION_WORDS
+from nmt.corpus.text.acronyms import ABBREVIATION, FUNCTION_WORDS
 from nmt.corpus.text.placeholders import cover_codes, has_text
 from nmt.corpus.text.punctuation import SENTENCE_ENDS
 from nmt.special_tokens import PLACEHOLDERS, TAGS
@@ -63,9 +63,6 @@ _RELATIVE = re.compile(r"(?!that is,)(?:who|whose|whom|which|that|where)\s.*[^?]
 _NOUN = re.compile(r"(?:[^\W\d_]+ )?[^\W\d_]+(?= $)")  # before a bracket, with its article
 _I = re.compile(r"I\b")
 _LONGEST_LABEL = 3  # of letters and abbreviations, which are copied, unless they are words: NO
-_ABBREVIATION = re.compile(
-    r"[^AEIOUYÄÖÜ]+|A[ADIM]|A[BK]C|EU|FAQ|I[DPQT]|OK|PIN|RAM|SIM|SOS|U[KNS]|USA|USB|UFO|WHO"
-)
 
 
 @dataclass(frozen=True)
@@ -89,12 +86,7 @@ class Quotation:
         """The text to translate by itself, "" if it is copied."""
         if self.copied:
             return ""
-        text = self.text.lower() if self._is_label else self.text
-        return f"{self.noun}, {text}." if self.noun else text + self.stop
-
-    @property
-    def _is_label(self) -> bool:
-        return self.text.isupper() and 1 < len(self.text) <= _LONGEST_LABEL
+        return f"{self.noun}, {self.text}." if self.noun else self.text + self.stop
 
     @property
     def written(self) -> str:
@@ -104,8 +96,7 @@ class Quotation:
         found = self.translation
         if self.noun and (clauses := found.split(", ")[1:]):  # without the noun
             found = ", ".join(clauses[: 1 + self.text.count(", ")])
-        found = found if self.text.endswith(".") else found.removesuffix(".")
-        return found.upper() if self._is_label else found
+        return found if self.text.endswith(".") else found.removesuffix(".")
 
     @property
     def continues(self) -> bool:
@@ -167,7 +158,8 @@ def set_aside(
             break
         group = match.lastgroup or ""
         inner = text[match.start(group) : match.end(group)]
-        if not has_text(inner):
+        is_copied = not has_text(inner)
+        if is_copied and not (group == "quote" and any(map(str.isalnum, inner))):
             continue
         if language == "en" and _MODIFIER.match(text, match.start()):
             continue
@@ -179,7 +171,7 @@ def set_aside(
             opening, closing = text[match.start()], text[match.end() - 1]
             quotation, stop = Quotation(opening, closing, inner, noun[0] if noun else ""), ""
         is_code = not covered[match.start(group) : match.end(group)].strip("x")
-        if is_code or _is_copied(inner, is_known):
+        if is_copied or is_code or _is_copied(inner, is_known):
             quotation = replace(quotation, copied=True)
         if sources is not None and quotation.source and quotation.source not in sources:
             continue
@@ -189,6 +181,11 @@ def set_aside(
         place = match.end()
     plain = "".join([*pieces, text[place:]])
     return (plain, found) if found and has_text(plain) else (text, {})
+
+
+def cover_quotations(text: str) -> str:
+    """Return plain text with letters in place of quotations and brackets, of the same length."""
+    return _QUOTATION.sub(lambda match: "x" * len(match[0]), text)
 
 
 def with_spaces(text: str, is_known: Callable[[str], bool]) -> str:
@@ -241,7 +238,7 @@ def _is_copied(text: str, is_known: Callable[[str], bool]) -> bool:
     """Return whether a quotation is no word: a letter, or an abbreviation in capitals."""
     if len(text) > _LONGEST_LABEL or not (len(text) == 1 or text.isupper()):
         return False
-    return len(text) == 1 or bool(_ABBREVIATION.fullmatch(text)) or not is_known(text.lower())
+    return bool(ABBREVIATION.fullmatch(text)) or not is_known(text.lower())
 
 
 def _quotation(inner: str, before: str, after: str) -> tuple[Quotation, str]:

@@ -7,7 +7,7 @@ import re
 import unicodedata
 
 from nmt.corpus.text.mnemonics import find_mnemonic
-from nmt.corpus.text.placeholders import EMOTICON, KEYCAP, UNITS, has_text
+from nmt.corpus.text.placeholders import EMOJI, EMOTICON, KEYCAP, UNITS, has_text
 from nmt.corpus.text.punctuation import DOUBLE, SINGLE, STOPS
 
 _BRACKETS = {"(": ")", "[": "]"}
@@ -26,6 +26,11 @@ LIST_SIGN = re.compile(
 _LIST_NUMBER = re.compile(
     r"\d{1,3}\.\s+(?=\S)|\d{1,2}\.\d{1,2}\s+(?=[A-Z])(?![MBT]\w*illion)"
     rf"(?!(?:{UNITS})(?!\w))"
+)
+# An emoji that is a word of the sentence: 👍 is great; but not 👍 is it?
+_EMOJI_AS_WORD = re.compile(
+    rf"(?:{EMOJI}\s?)+(?<=\s)(?:(?:and|or)\b|(?:are|has|have|is|means|was|were|will)\b"
+    r"(?! (?:he|I|it|she|there|they|this|we|you)\b)[^?]*$)"
 )
 _ARROW = re.compile(r"(?:\s?[←-⇿➔-➾]+|\s[»›>]+|(?<=\w)›+|\s[-=]{1,2}>+)$")  # Read more→
 _ARROW_BEFORE = re.compile(r"(?:[←-⇿➔-➾]+|[«‹<]+(?=\s)|<+[-=]{1,2}(?=\s))")
@@ -99,8 +104,9 @@ def _step(text: str, languages: tuple[str, str]) -> tuple[int, int]:
         return 1, 0
     if found := _EMOTICON.search(text):
         return 0, len(text) - found.start()
-    while before < len(text) and _is_symbol(text[before]):
-        before += 1
+    if languages[0] != "en" or not _EMOJI_AS_WORD.match(text):
+        while before < len(text) and _is_symbol(text[before]):
+            before += 1
     while after < len(text) - before and _is_symbol(text[-1 - after]) and text[-1 - after] != "…":
         after += 1
     if before or after:
