@@ -102,7 +102,9 @@ async def _read_form(request: Request, kind: str, limits: Limits) -> dict[str, o
                 fields[name] = values[0] if len(values) == 1 else values
         if both := sorted(listed.keys() & given.keys()):
             name = both[0][:100]
-            raise ApiError(400, f"Invalid request: {name}: send either {name} or {name}[], not both")
+            raise ApiError(
+                400, f"Invalid request: {name}: send either {name} or {name}[], not both"
+            )
         fields |= listed
     for value in form.values():
         if isinstance(value, UploadFile):

@@ -59,8 +59,6 @@ REFUSED = [
             ("/translate", "q", REQUEST),
             ("/detect", "q", {"q": "x"}),
             ("/v1/translate", "text", {"text": ["x", "y"]}),
-            ("/v2/translate", "text", {"text": "x", "target_lang": "DE"}),
-            ("/v2/translate", "ignore_tags", {"text": "x", "target_lang": "DE", "ignore_tags": ""}),
         )
         for other in (f"{name}[]", f"{name}[0]")
         for part in ("data", "params")

@@ -59,9 +59,7 @@ def find_columns(
     return Columns(texts[0], texts[1], False, width) if len(texts) > 1 else None
 
 
-def has_header(
-    rows: Sequence[Sequence[str]], known: Iterable[Collection[str]] = ()
-) -> bool:
+def has_header(rows: Sequence[Sequence[str]], known: Iterable[Collection[str]] = ()) -> bool:
     """Return whether the first two fields of line 1 name languages or sides, as no others do.
 
     Codes of languages beside the sentences are in many lines, unlike the names of columns.

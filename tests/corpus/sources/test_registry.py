@@ -297,8 +297,10 @@ def test_missing_files_are_refused(tmp_path: Path, source: str, path: str) -> No
 
 
 def test_what_is_not_a_file_is_refused(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    assert "pipe" in refusal("tsv", path=tmp_path / "pipe")
+    for name in ("pipe", "pipe.tmx", "pipe.xlf", "pipe.po", "pipe.csv", "pipe.json", "pipe.zip"):
+        os.mkfifo(tmp_path / name)
+        source = likely_source(tmp_path / name)
+        assert "is a pipe or device" in refusal(source, path=tmp_path / name)
     path = write_lines(tmp_path / "a.en", "go")
     for given in (tmp_path / "a", [path, tmp_path / "a.de"]):
         assert f"{tmp_path / 'a.de'}: no such file" in refusal("parallel", path=given)
