@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -371,3 +372,22 @@ def test_entities_are_decoded_if_wanted(tmp_path: Path) -> None:
     kept, decoded = (list(corpora[0].pairs("train")) for corpora in found)
     assert kept == [("Say &quot;yes&quot; &amp; go", "Sag &#8222;ja&#8220;")]
     assert decoded == [('Say "yes" & go', "Sag „ja“")]
+
+
+@pytest.mark.parametrize(
+    ("name", "named"),
+    [
+        ("a.tmx", "is not XML"),
+        ("a.xlf", "is not XML"),
+        ("a.json", "is UTF-16"),
+        ("a.jsonl", "is UTF-16"),
+        ("a.csv", "is UTF-16"),
+        ("a.tsv", "longer than"),
+    ],
+)
+def test_a_file_of_zeros_is_refused_by_its_beginning(tmp_path: Path, name: str, named: str) -> None:
+    with (tmp_path / name).open("wb") as file:
+        file.truncate(2**30)  # takes no space
+    before = time.process_time()
+    assert named in refusal(likely_source(tmp_path / name), path=tmp_path / name)
+    assert time.process_time() - before < 10
