@@ -37,6 +37,7 @@ from nmt.cli.writing import (
     reporting,
     require_another,
     require_plain,
+    warn_of_broken_lines,
     warn_of_language,
     warn_of_missing,
     write_lines,
@@ -187,6 +188,7 @@ def translate(
     if input_ and input_.is_file():
         head = list(islice(read, SAMPLE))
         warn_of_language(input_, head, runs[0])
+        warn_of_broken_lines(input_, head)
         read = chain(head, read)
     typed, read = tee(read)
     lines = (source_tag + line for line in read)

@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import tee
 from pathlib import Path
@@ -57,6 +57,18 @@ def warn_of_language(input_: Path, lines: Iterable[str], run: "RunFolder") -> No
         _LOG.warning(
             f"{input_}: seems to be in {target}, but {run.path} translates from {source}; if so, "
             f"use a run that translates from {target}"
+        )
+
+
+def warn_of_broken_lines(input_: Path, lines: Sequence[str]) -> None:
+    """Warn if a sentence continues in another line; lines: the first ones of the input."""
+    from nmt.documents.plain_text import first_broken
+
+    number = first_broken(lines)
+    if number is not None:
+        _LOG.warning(
+            f"{input_}: a sentence of line {number + 1} continues in the next, but each line is "
+            "translated by itself; nmt serve translates such text as a document (.txt)"
         )
 
 

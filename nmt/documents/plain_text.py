@@ -3,9 +3,10 @@
 import codecs
 import re
 import textwrap
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import pairwise, repeat
+from itertools import groupby, pairwise, repeat
 
 from nmt.documents.errors import DocumentError
 
@@ -17,11 +18,25 @@ _MARKS = {
     codecs.BOM_UTF16_BE: "utf-16-be",
 }
 _LEGACY = ["cp1252", "cp1250", "cp1251", "utf_16_le", "utf_16_be"]
+# Of Windows, of old Macs and of DOS: tried first, since `charset_normalizer` takes one for another.
+_WESTERN = {"cp1252": "cp1252", "mac_roman": "mac-roman", "cp850": "cp850"}
+_LETTERS = "äöüßéèêëàâçîïôùûœæ"
+# What German, English and French text does not have: other characters, capitals and low quotation
+# marks after a letter, and quotation marks within words.
+_ODD = re.compile(
+    rf"(?=[^\x00-\x7f])[^{_LETTERS}{_LETTERS.upper()}’‘“”„‚–—…€«»‹›§°·•\xa0]"
+    rf"|(?<=[a-z{_LETTERS}])[{_LETTERS.upper()}„‚]|[“”](?=[a-z{_LETTERS}])(?<=[^\W_]“|[^\W_]”)"
+)
+_MOST_ODD = 0.05  # of the characters beyond ASCII
 _NARROWEST, _WIDEST = 40, 100  # characters of lines that were broken
 _LONG_WORD = re.compile(rf"\S{{{_NARROWEST},}}")
 _PREFIX = re.compile(r"[ \t>]*")
 _LIST_SIGN = re.compile(r"(?:[-–—*•+#|]|\(?\w{1,3}[.)])\s")
 _SENTENCE_END = re.compile(r"[.!?…:;][\"'”“’»)\]]*$")
+_SENTENCE = re.compile(r"[.!?…][\"'”“’»)\]]*(?:\s|$)")
+_NO_PROSE = re.compile(r"[_=<>{}|\\`\t]|\w[.(:]\w|//|[^.!?:\s] {2,}\S|^\S+:\s")  # code or a table
+_RULE = re.compile(r"[\W_]+")  # as under a heading
+_RAGGED = 10  # characters by which broken lines may be shorter than the width
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _DIVIDED = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)[-‐\u00ad]$")  # un-, at the end of a line
 _REST = re.compile(r"(?!(?:and|or|und|oder)\b)[^\W\d_]+(?:-[^\W\d_]+)*")  # pre- and post-war
@@ -62,6 +77,8 @@ def decode(content: bytes) -> tuple[str, str]:
             return content.decode(), "utf-8"
         except UnicodeDecodeError:
             pass
+    if not nulls and (found := _western(content)):
+        return found
     from charset_normalizer import from_bytes
 
     best = from_bytes(content, cp_isolation=_LEGACY[3:] if nulls else _LEGACY[:3]).best()
@@ -71,6 +88,18 @@ def decode(content: bytes) -> tuple[str, str]:
     # Code pages have most letters in common.
     same = content.decode("cp1252", "replace") == text
     return text, "cp1252" if same else best.encoding.replace("_", "-")
+
+
+def _western(content: bytes) -> tuple[str, str] | None:
+    """Return German, English or French text and its code page; None for other text."""
+    found = []
+    for page, name in _WESTERN.items():
+        with suppress(UnicodeDecodeError):
+            text = content.decode(page)
+            found.append((sum(1 for _ in _ODD.finditer(text)), text, name))
+    odd, text, name = min(found, key=lambda each: each[0])
+    others = sum(not character.isascii() for character in text)
+    return (text, name) if odd <= _MOST_ODD * others else None
 
 
 def wrap_evenly(text: str, lines: int) -> list[str]:
@@ -128,14 +157,13 @@ def paragraphs(text: str) -> list[Paragraph]:
     """Return the paragraphs of a text, which add up to it; lines that end early stay apart."""
     lines = text.splitlines(keepends=True)
     bodies = text.splitlines()
-    # Lines with an address may be wider than the others, as it cannot be broken.
-    width = max((len(each) for each in bodies if not _LONG_WORD.search(each)), default=0)
-    broken = _NARROWEST <= width <= _WIDEST
-    known = {word[0].lower() for word in _WORD.finditer(text)} if broken else set()
+    widths, broken = _widths(bodies)
+    known = {word[0].lower() for word in _WORD.finditer(text)} if any(widths) else set()
     found: list[Paragraph] = []
     first = 0
     while first < len(lines):
-        after = _end_of_paragraph(bodies, first, width) if broken else first + 1
+        width = widths[first]
+        after = _end_of_paragraph(bodies, first, width, broken) if width else first + 1
         # A page, or a line that was ended on purpose.
         apart = (i for i in range(first, after) if lines[i][len(bodies[i]) :].strip("\r\n"))
         after = next(apart, after - 1) + 1
@@ -152,6 +180,80 @@ def paragraphs(text: str) -> list[Paragraph]:
             )
         first = after
     return found
+
+
+def first_broken(lines: Sequence[str]) -> int | None:
+    """Return the index of the first line that surely continues in the next one, None without one.
+
+    Such a line does not end a sentence, and the next one begins with a lower-case letter.
+    """
+    return next((number for block in _blocks(lines) for number in _broken(lines, block)), None)
+
+
+def _widths(bodies: Sequence[str]) -> tuple[list[int], set[int]]:
+    """Return the width at which each line may have been broken, and those that surely were.
+
+    The width is that of the whole text, or of the block, if a line of it was surely broken; 0 if
+    lines are not broken.
+    """
+    widths, broken = [_width(bodies)] * len(bodies), set[int]()
+    for block in _blocks(bodies):
+        if found := _broken(bodies, block):
+            own = _width([bodies[number] for number in block])
+            widths[block.start : block.stop] = [own] * len(block)
+            broken.update(found)
+    return widths, broken
+
+
+def _width(bodies: Sequence[str]) -> int:
+    # Lines with an address may be wider than the others, as it cannot be broken.
+    width = max((len(each) for each in bodies if not _LONG_WORD.search(each)), default=0)
+    return width if _NARROWEST <= width <= _WIDEST else 0
+
+
+def _blocks(bodies: Sequence[str]) -> Iterator[range]:
+    """Yield the lines between blank ones, which are equally often quoted (`> `)."""
+
+    def kind(number: int) -> tuple[bool, int]:
+        prefix = _prefix(bodies[number])
+        return bool(bodies[number][len(prefix) :].strip()), prefix.count(">")
+
+    for (has_text, _), numbers in groupby(range(len(bodies)), kind):
+        first, *others = numbers
+        if has_text:
+            yield range(first, first + len(others) + 1)
+
+
+def _broken(bodies: Sequence[str], block: range) -> list[int]:
+    """Return which lines of a block were surely broken; none if others end early, as in a poem."""
+    found = [number for number in block[:-1] if _continues(bodies[number], bodies[number + 1])]
+    if bodies[block.start].endswith(",") and len(bodies[block.start]) < _NARROWEST:  # Dear Anna,
+        found = found[block.start in found :]
+    width = _width([bodies[number] for number in block])
+    full = all(width - _RAGGED < len(_with_next_word(*bodies[i : i + 2])) for i in found)
+    # Lines in lower case without any full stop may be a list.
+    is_prose = any(_SENTENCE.search(bodies[number]) for number in block)
+    return found if width and full and is_prose else []
+
+
+def _continues(line: str, after: str) -> bool:
+    """Return whether a line does not end a sentence, and the next one is surely its rest."""
+    prefix, indent = _prefix(line), _prefix(after)
+    text, rest = line[len(prefix) :].rstrip(), after[len(indent) :].rstrip()
+    is_item = _LIST_SIGN.match(text) and indent.startswith(prefix)
+    return (
+        (indent == prefix or bool(is_item))
+        and not _LONG_WORD.search(line)
+        and rest[:1].islower()
+        and not _LIST_SIGN.match(rest)
+        and not _SENTENCE_END.search(text)
+        and not _NO_PROSE.search(text)
+        and not _NO_PROSE.search(rest)
+    )
+
+
+def _with_next_word(line: str, after: str) -> str:
+    return f"{line.rstrip()} {after[len(_prefix(after)) :].split(maxsplit=1)[0]}"
 
 
 def _joined(lines: Sequence[str], known: Collection[str]) -> str:
@@ -183,11 +285,13 @@ def _prefix(line: str) -> str:
     return match[0] if match else ""
 
 
-def _end_of_paragraph(bodies: list[str], first: int, width: int) -> int:
+def _end_of_paragraph(bodies: list[str], first: int, width: int, broken: Collection[int]) -> int:
     """Return the index after the last line of the paragraph that begins with line `first`.
 
     A line continues in the next one if its first word would not have fitted, or if it is divided,
     and if it has the same prefix; in a list item, all lines after the first may be indented.
+
+    broken: lines that surely continue
     """
     prefix = indent = _prefix(bodies[first])
     is_item = _LIST_SIGN.match(bodies[first], len(prefix))
@@ -199,9 +303,12 @@ def _end_of_paragraph(bodies: list[str], first: int, width: int) -> int:
         words = after[len(indent) :].split(maxsplit=1)
         if _prefix(after) != indent or not words or not line[len(prefix) :].strip():
             return number
+        if _RULE.fullmatch(line) or _RULE.fullmatch(after):
+            return number
         if len(line) > width or _LIST_SIGN.match(after, len(indent)):
             return number
         divided = words[0][0].islower() and _DIVIDED.search(line.rstrip())
-        if not divided and len(line.rstrip()) + 1 + len(words[0]) <= width:
+        continues = divided or number - 1 in broken
+        if not continues and len(_with_next_word(line, after)) <= width:
             return number
     return len(bodies)

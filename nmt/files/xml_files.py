@@ -369,6 +369,8 @@ def _blocks(path: Path) -> Iterator[str]:
                         f"{path}: unpacks to more than {MOST_UNPACKED:,} bytes; unpack it first"
                     )
                 if decoder is None:
+                    if b"<" not in block:
+                        raise UserError(f"{path}: is not XML; check or replace the file")
                     decoder = codecs.getincrementaldecoder(_encoding(path, block))()
                 text = rest + decoder.decode(block)
                 # A reference may continue in the next block.

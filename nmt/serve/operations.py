@@ -80,7 +80,7 @@ async def read_body(request: Request, shape: type[BaseModel], limits: Limits) ->
 async def _read_form(request: Request, kind: str, limits: Limits) -> dict[str, object]:
     """Return the fields of the query and the form, which takes precedence; raises `ApiError` 400.
 
-    Repeated fields, and those named as in q[]=a or q[0]=a, become a list.
+    Repeated fields, and those named as in q[]=a or q[0]=a, become a list; both at once are refused.
     """
     try:
         query = _decode(request.scope["query_string"])
@@ -100,6 +100,11 @@ async def _read_form(request: Request, kind: str, limits: Limits) -> dict[str, o
                 listed.setdefault(item[1], []).extend(values)
             else:
                 fields[name] = values[0] if len(values) == 1 else values
+        if both := sorted(listed.keys() & given.keys()):
+            name = both[0][:100]
+            raise ApiError(
+                400, f"Invalid request: {name}: send either {name} or {name}[], not both"
+            )
         fields |= listed
     for value in form.values():
         if isinstance(value, UploadFile):

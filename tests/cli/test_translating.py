@@ -335,6 +335,19 @@ def test_a_file_is_translated_with_progress(
     assert "translating: 1 lines [" in text(done.stderr)
 
 
+def test_sentences_that_continue_in_the_next_line_come_with_a_warning(
+    trained_run: RunFolder,
+) -> None:
+    lines = ["Anna sings today.", "", "Ben reads often, and in the evening he likes to swim"]
+    Path("in.txt").write_text("\n".join([*lines, "with Ida.", ""]))
+    done = nmt("translate", "--run", trained_run.path, "--input", "in.txt")
+    assert len(text(done.stdout).splitlines()) == 4
+    assert text(done.stderr).count("in.txt: a sentence of line 3 continues in the next") == 1
+    Path("in.txt").write_text("\n".join([*lines, "With Ida.", ""]))
+    done = nmt("translate", "--run", trained_run.path, "--input", "in.txt")
+    assert "continues" not in text(done.stderr)
+
+
 @pytest.mark.parametrize("name", ["in.txt", "in.md"])
 def test_text_in_the_target_language_comes_with_a_warning(
     trained_run: RunFolder, name: str

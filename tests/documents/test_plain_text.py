@@ -5,7 +5,7 @@ import codecs
 import pytest
 
 from nmt.documents.errors import DocumentError
-from nmt.documents.plain_text import decode, paragraphs, wrap_evenly
+from nmt.documents.plain_text import decode, first_broken, paragraphs, wrap_evenly
 
 GERMAN = "Die Bäckerei öffnet früh. Größere Brötchen gibt es für fünfzig Cent — „süß“ oder nicht."
 
@@ -17,6 +17,36 @@ def test_encodings_are_recognized(encoding: str) -> None:
     text, found = decode(GERMAN.encode(encoding))
     assert text == GERMAN
     assert codecs.lookup(found).name in (codecs.lookup(encoding).name, found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GERMAN.replace("—", "–"),
+        "Hallo Jürgen,\n\nschöne Grüße aus Köln. Das Wetter ist schön.\n\nDein Günther\n",
+        "The café is closed.\n",
+        "1\n00:00:01,000 --> 00:00:02,500\nÜber die Straße läuft ein Hund.\n",
+        "Übermorgen öffnet das Café in Zürich, ähnlich wie früher.\n",
+    ],
+)
+@pytest.mark.parametrize("encoding", ["cp1252", "mac_roman", "cp850"])
+def test_code_pages_of_windows_macs_and_dos_are_told_apart(text: str, encoding: str) -> None:
+    content = text.encode(encoding, "ignore")  # DOS has fewer quotation marks
+    assert decode(content) == (content.decode(encoding), encoding.replace("_", "-"))
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("“It’s late,” she said—and left. We’ll see…\n", "mac_roman"),
+        ("L’été dernier, il faisait très chaud à la plage. Ça va être génial !\n", "mac_roman"),
+        ("L’été dernier, il faisait très chaud à la plage. Ça va être génial !\n", "cp1252"),
+        ("Zażółć gęślą jaźń. Dziś jest piękny dzień, a książka leży na stole.\n", "cp1250"),
+        ("Собака спит на кухне. Где мой красный зонт? Он ждёт уже целый час.\n", "cp1251"),
+    ],
+)
+def test_other_text_in_code_pages_is_recognized(text: str, encoding: str) -> None:
+    assert decode(text.encode(encoding)) == (text, encoding.replace("_", "-"))
 
 
 @pytest.mark.parametrize(
@@ -132,3 +162,110 @@ def test_other_lines_stay_apart_and_nothing_changes(text: str) -> None:
     found = paragraphs(text)
     assert not any(each.width for each in found)
     assert "".join(each.wrapped(each.text) for each in found) == text
+
+
+PROSE = """\
+We would be glad to welcome you and your family next
+summer. The house has a large garden with a swing and
+Emma's old tree house.
+"""
+WIDE = "The table of contents is wider than the text. " * 2
+
+
+@pytest.mark.parametrize("other", ["", f"{WIDE}\n\n", f"{WIDE * 2}\n\n", f"\n{WIDE}\n\nAnna\n\n"])
+@pytest.mark.parametrize("prefix", ["", "> ", "  "])
+def test_a_sentence_that_continues_in_lower_case_shows_the_width_of_its_paragraph(
+    other: str, prefix: str
+) -> None:
+    prose = "".join(prefix + line for line in PROSE.splitlines(keepends=True))
+    found = paragraphs(other + prose)
+    assert found[-1].text == " ".join(PROSE.splitlines())
+    assert "".join(each.wrapped(each.text) for each in found) == other + prose
+    assert first_broken((other + prose).split("\n")) == other.count("\n")
+
+
+def test_lines_that_were_broken_raggedly_are_joined() -> None:
+    text = (
+        "The tower was built in the year of the great storm and was used\n"
+        "by fishermen as a light until the harbour was closed after the\n"
+        "storms. It has been a museum ever since, which is open\n"
+        "on Sundays.\n"
+    )
+    assert [each.text for each in paragraphs(text)] == [" ".join(text.splitlines())]
+
+
+KEPT = {
+    "poem in capitals": """\
+Shall I compare thee to a summer's day of golden light?
+Thou art more lovely and more temperate, my dear:
+Rough winds do shake the darling buds of May, at night,
+And summer's lease hath all too short a date, I fear.
+""",
+    "poem in lower case": """\
+so much depends upon the things we leave behind us here
+a red wheelbarrow
+glazed with rain that fell for all the evening. and then
+the chickens
+""",
+    "list without bullets": """\
+two pounds of potatoes, peeled and cut into small cubes
+one large onion, finely chopped, with a bit of its green
+some fresh parsley, washed, dried and chopped just as well
+""",
+    "list": """\
+- two pounds of potatoes, peeled and cut into small cubes
+- one large onion, finely chopped, with a bit of its green.
+- some fresh parsley
+""",
+    "address": """\
+Anna Smith, Department of Geography and Environmental Studies
+University of Nowhere
+12 Long Street
+""",
+    "headings": """\
+How to translate a file that has many lines of plain text
+=========================================================
+usage of the command line. It is short.
+""",
+    "code": """\
+from nmt.documents.plain_text import decode, paragraphs, wrap
+from pathlib import Path. It is short
+result = compute_something(first_argument, second_argument)
+return result. Done
+for each in the_documents_that_were_found_in_this_folder do
+print each. Done
+""",
+    "table": """\
+name          colour and a long description of the thing
+apple         red, sometimes green, or even both of them.
+pear          green
+""",
+    "fields": """\
+subject: a letter about the garden and the house in the city
+from: anna. And others
+to: ben
+""",
+    "signature": """\
+See you at the station on Monday morning, as we agreed.
+--
+Anna Smith, who is travelling for most of the coming week
+phone: 1234. Mobile: 5678
+""",
+    "quotation and answer": """\
+> When may we come? We are thinking of the first two weeks
+of August. I do not know
+""",
+    "messages": """\
+I would like to know where the station is, or how to get to
+it. Thanks
+can you tell me whether the bus stops here, please? I am late
+""",
+}
+
+
+@pytest.mark.parametrize("after", ["", f"\n{'wide ' * 19}\n", f"\n{'wide ' * 40}\n"])
+@pytest.mark.parametrize("text", KEPT.values(), ids=KEPT)
+def test_lines_of_other_text_stay_apart(text: str, after: str) -> None:
+    if after:  # otherwise, only the width counts
+        assert not any(each.width for each in paragraphs(text + after))
+    assert first_broken((text + after).split("\n")) is None

@@ -103,6 +103,14 @@ def test_the_official_client_names_the_limit_of_documents(start_server: Callable
         api.translate_document_upload("x" * 2000, filename="a.txt", **TO_GERMAN)
 
 
+@pytest.mark.parametrize("name", ["text", "ignore_tags"])
+def test_a_field_that_is_given_in_two_ways_is_refused(client: TestClient, name: str) -> None:
+    fields = {"text": SENTENCE, "target_lang": "DE", "ignore_tags": "b", f"{name}[]": "i"}
+    answer = client.post("/v2/translate", data=fields)
+    assert answer.status_code == 400
+    assert f"either {name} or {name}[]" in answer.json()["message"]
+
+
 def test_a_missing_key_is_refused(make_client: Callable[..., TestClient]) -> None:
     client = make_client(access=Access(keys=["secret"]))
     answer = client.post("/v2/translate", json={"text": [SENTENCE], "target_lang": "DE"})

@@ -53,6 +53,16 @@ REFUSED = [
         posted("/translate", 400, "", content=b"--y\r\n", headers={"Content-Type": kind})
         for kind in ("multipart/form-data; boundary=x", "multipart/form-data")
     ),
+    *(
+        posted(path, 400, f"either {name} or {name}[], not both", **{part: {**fields, other: "x"}})
+        for path, name, fields in (
+            ("/translate", "q", REQUEST),
+            ("/detect", "q", {"q": "x"}),
+            ("/v1/translate", "text", {"text": ["x", "y"]}),
+        )
+        for other in (f"{name}[]", f"{name}[0]")
+        for part in ("data", "params")
+    ),
     posted("/translate", 415, "text/xml", content=b"<q/>", headers={"Content-Type": "text/xml"}),
     # Fields
     posted("/translate", 400, "missing q parameter", json=PAIR),

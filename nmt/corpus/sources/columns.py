@@ -2,13 +2,14 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from nmt.config.languages import column_names, common_words, seem_to_be_in
+from nmt.config.languages import ALL_COLUMN_NAMES, column_names, common_words, seem_to_be_in
 
 SIDE_NAMES = (frozenset({"source", "src"}), frozenset({"target", "tgt"}))
 """Possible names, in lower case, of the source and target columns."""
+_NAMES = ALL_COLUMN_NAMES.union(*SIDE_NAMES)
 _NO_TEXT = re.compile(r"(?:https?://|www\.)\S+|\S*[\w.]@\S+|\S*\d\S*|[A-Za-z_./-]+\.\w{2,4}")
 _MOSTLY = 0.7  # of the rows
 
@@ -40,21 +41,45 @@ def find_columns(
     width = Counter(map(len, rows)).most_common(1)[0][0] if rows else 2
     if width < 3:
         return Columns(width=width)
-    names = [name.strip().strip('"').lower() for name in rows[0]]
+    names = names_in(rows[0])
     known = [column_names(each) | side for each, side in zip(languages, sides, strict=True)]
     found = [[i for i, name in enumerate(names) if name in its] for its in known]
     if all(len(places) == 1 for places in found) and found[0] != found[1]:
         [first], [second] = found
-        # Codes of languages beside the sentences are in every line, unlike the names of columns.
-        if rows[0][first] not in [row[first] for row in rows[1:2] if len(row) > first]:
+        pairs = [(row[first], row[second]) for row in rows if len(row) > max(first, second)]
+        if has_header(pairs, known):
             return Columns(first, second, True, width)
     columns = list(zip(*(row for row in rows if len(row) == width), strict=True))
-    texts = [i for i, column in enumerate(columns) if _is_text(column)]
+    is_text = [_is_text(column) and not _are_codes(column, known) for column in columns]
+    texts = [i for i, each in enumerate(is_text) if each]
     if len(texts) > 2:
         texts = _by_language(columns, texts, languages) or texts
     if len(texts) > 2 and texts[:2] != [0, 1]:
         return None
     return Columns(texts[0], texts[1], False, width) if len(texts) > 1 else None
+
+
+def has_header(rows: Sequence[Sequence[str]], known: Iterable[Collection[str]] = ()) -> bool:
+    """Return whether the first two fields of line 1 name languages or sides, as no others do.
+
+    Codes of languages beside the sentences are in many lines, unlike the names of columns.
+
+    known: further names
+    """
+    first, *others = (names_in(row[:2]) for row in rows)
+    names = _NAMES.union(*known)
+    return len(set(first)) == 2 and names.issuperset(first) and first not in others
+
+
+def names_in(fields: Sequence[str]) -> list[str]:
+    """Return fields in the form of the names of columns: in lower case, without quotes."""
+    return [field.strip().strip('"').lower() for field in fields]
+
+
+def _are_codes(column: Sequence[str], known: Iterable[Collection[str]]) -> bool:
+    """Return whether most fields below line 1 are codes or names of languages, or of sides."""
+    names, fields = _NAMES.union(*known), names_in(column[1:])
+    return bool(fields) and sum(field in names for field in fields) >= _MOSTLY * len(fields)
 
 
 def _is_text(column: Sequence[str]) -> bool:

@@ -47,10 +47,11 @@ def parallel_files(data: DataConfig) -> dict[Split, tuple[Path, ...]]:
 
 
 def existing(path: Path) -> Path:
-    """Return a path with the home directory in place of ~; refuse it if there is nothing."""
+    """Return the path of a file or folder, with the home directory in place of ~."""
     path = expanded(path)
-    if not ignoring_os_errors(path.exists):
-        raise UserError(f"{path}: no such file; check the paths in the config's data section")
+    problem = _problem(path)
+    if problem and not ignoring_os_errors(path.is_dir):
+        raise UserError(f"{path}: {problem}; check the paths in the config's data section")
     _refuse_spreadsheet(path)
     return path
 

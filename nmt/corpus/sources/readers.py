@@ -21,8 +21,8 @@ from pathlib import Path, PurePosixPath
 from textwrap import shorten
 from typing import IO, Literal, TypeAlias, cast
 
-from nmt.config.languages import ALL_COLUMN_NAMES, column_names
-from nmt.corpus.sources.columns import SIDE_NAMES, Columns, find_columns
+from nmt.config.languages import column_names
+from nmt.corpus.sources.columns import SIDE_NAMES, Columns, find_columns, has_header, names_in
 from nmt.errors import UserError, one_line
 
 _LOG = logging.getLogger(__name__)
@@ -57,9 +57,9 @@ def read_tsv(
 
     They are the first two fields, unless the names in line 1 or the content of the first lines show
     that they are others, which is reported. A header consists of numbers, or of names such as
-    "English" and "German"; only one of names is reported. If the first line has the format of
-    Tatoeba's own files, number TAB source TAB number TAB target, the numbers are dropped. A few
-    lines with more fields than usual have a tab within a sentence, and are left out.
+    "English" and "German" that no other line has; only one of names is reported. If the first line
+    has the format of Tatoeba's own files, number TAB source TAB number TAB target, the numbers are
+    dropped. A few lines with more fields than usual have a tab within a sentence, and are left out.
 
     languages: of the two fields, None if they are the first two in any case; target_first: whether
     the first one is the target. A header that names them in the opposite order is an error.
@@ -90,7 +90,7 @@ def read_tsv(
             if columns.are_first:
                 warn_once(f"{path}: skipping line 1, a header")
             continue
-        if number == 1 and _names_columns(fields):
+        if number == 1 and has_header(rows):
             if languages and _are_swapped(fields, languages, target_first):
                 raise UserError(
                     f"{path}: line 1 names the columns {fields[0]}, {fields[1]}, but the first "
@@ -141,22 +141,12 @@ def _numbers_columns(fields: list[str]) -> bool:
     return len(fields) > 1 and fields in (numbers[:-1], numbers[1:])
 
 
-def _names_columns(fields: list[str]) -> bool:
-    """Return whether the first two fields are names of languages or sides, as in a header."""
-    names = set(_names(fields))
-    return len(names) == 2 and names <= ALL_COLUMN_NAMES.union(*SIDE_NAMES)
-
-
 def _are_swapped(fields: list[str], languages: tuple[str, str], target_first: bool) -> bool:
     """Return whether the first field is named like the second column, and vice versa."""
-    first, second = _names(fields)
+    first, second = names_in(fields[:2])
     sides = SIDE_NAMES[::-1] if target_first else SIDE_NAMES
     own, other = (column_names(each) | side for each, side in zip(languages, sides, strict=True))
     return first in other and second in own
-
-
-def _names(fields: list[str]) -> list[str]:
-    return [field.strip().strip('"').lower() for field in fields[:2]]
 
 
 def read_parallel(source: Path, target: Path) -> Iterator[Pair]:

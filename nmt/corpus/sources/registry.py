@@ -86,8 +86,9 @@ def likely_source(path: Path) -> Source:
 
 def _is_moses(path: Path) -> bool:
     """Return whether a zip is like those of OPUS: without a text file that `read_tsv` reads."""
-    with suppress(UserError), damage_explained(path), open_zip(path) as archive:
-        return not text_members(archive)
+    if ignoring_os_errors(path.is_file):  # not a pipe, which may never end
+        with suppress(UserError), damage_explained(path), open_zip(path) as archive:
+            return not text_members(archive)
     return False
 
 

@@ -228,8 +228,7 @@ def _csv_form(path: Path) -> dict[str, str | int]:
     form: dict[str, str | int] = {}
     with _unpacked(path) as file:
         start = file.read(_SAMPLE)
-        if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in start[:100]:
-            raise UserError(f"{path}: is UTF-16, not UTF-8; convert it: iconv -f UTF-16 -t UTF-8")
+        _refuse_utf_16(start, path)
         decoder = codecs.getincrementaldecoder("utf-8")()
         block = start
         try:
@@ -250,12 +249,19 @@ def _csv_form(path: Path) -> dict[str, str | int]:
     return form
 
 
+def _refuse_utf_16(start: bytes, path: Path) -> None:
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in start[:100]:
+        raise UserError(f"{path}: is UTF-16, not UTF-8; convert it: iconv -f UTF-16 -t UTF-8")
+
+
 def _unpacked(path: Path) -> IO[bytes]:
     return cast(IO[bytes], gzip.open(path)) if path.suffix.lower() == ".gz" else path.open("rb")
 
 
 def _check_json(path: Path) -> None:
     """Raise `UserError` for rows that crash pyarrow (null, deeply nested), or if there are none."""
+    with _unpacked(path) as file:
+        _refuse_utf_16(file.read(_SAMPLE), path)
     first, lines = True, _lines(path)
     for number, line in enumerate(lines, start=1):
         row = line.lstrip(b"\xef\xbb\xbf \t\r\n")

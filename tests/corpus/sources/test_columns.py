@@ -32,10 +32,16 @@ def read(path: Path, rows: list[list[str]]) -> list[tuple[str, str]]:
         lambda i, en, de: [["animals", "at home"][i % 2], de, en],
         lambda i, en, de: [en, de, ["animals", "at home"][i % 2]],
         lambda i, en, de: ["eng", en, "deu", de],
+        lambda i, en, de: ["en", "de", en, de],
+        lambda i, en, de: ["English", "German", en, de],
+        lambda i, en, de: ["source", "target", en, de],
+        lambda i, en, de: [*(["de", "en"] if i == 4 else ["en", "de"]), en, de],
+        lambda i, en, de: [en, de, "en", "de"],
     ],
     ids=[
         *("index", "score", "addresses", "name and split", "attribution", "number between"),
-        *("topic, swapped", "topic at the end", "codes of languages"),
+        *("topic, swapped", "topic at the end", "codes of languages", "codes first", "names first"),
+        *("sides first", "codes that differ", "codes last"),
     ],
 )
 def test_the_content_shows_where_the_sentences_are(row, tmp_path: Path) -> None:
@@ -52,6 +58,17 @@ def test_the_names_in_the_first_line_show_it_too(
     rows = [names, *([str(i), *pair] for i, pair in enumerate(PAIRS))]
     assert read(tmp_path / "pairs.tsv", rows) == PAIRS
     assert "reading fields 2 and 3" in caplog.text
+
+
+def test_a_header_is_unlike_all_other_lines(tmp_path: Path) -> None:
+    rows = [[*("en", "de"), *pair] for pair in PAIRS]
+    for names in (["source", "target", "en", "de"], ["source_lang", "target_lang", "src", "tgt"]):
+        assert read(tmp_path / "pairs.tsv", [names, *rows]) == PAIRS
+    languages = [["English", "Englisch"], ["German", "Deutsch"]]
+    assert read(tmp_path / "pairs.tsv", [["English", "German"], *languages]) == [
+        ("English", "Englisch"),
+        ("German", "Deutsch"),
+    ]
 
 
 def test_named_columns_may_be_in_any_order(tmp_path: Path) -> None:

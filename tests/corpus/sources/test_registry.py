@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -297,8 +298,10 @@ def test_missing_files_are_refused(tmp_path: Path, source: str, path: str) -> No
 
 
 def test_what_is_not_a_file_is_refused(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    assert "pipe" in refusal("tsv", path=tmp_path / "pipe")
+    for name in ("pipe", "pipe.tmx", "pipe.xlf", "pipe.po", "pipe.csv", "pipe.json", "pipe.zip"):
+        os.mkfifo(tmp_path / name)
+        source = likely_source(tmp_path / name)
+        assert "is a pipe or device" in refusal(source, path=tmp_path / name)
     path = write_lines(tmp_path / "a.en", "go")
     for given in (tmp_path / "a", [path, tmp_path / "a.de"]):
         assert f"{tmp_path / 'a.de'}: no such file" in refusal("parallel", path=given)
@@ -369,3 +372,22 @@ def test_entities_are_decoded_if_wanted(tmp_path: Path) -> None:
     kept, decoded = (list(corpora[0].pairs("train")) for corpora in found)
     assert kept == [("Say &quot;yes&quot; &amp; go", "Sag &#8222;ja&#8220;")]
     assert decoded == [('Say "yes" & go', "Sag „ja“")]
+
+
+@pytest.mark.parametrize(
+    ("name", "named"),
+    [
+        ("a.tmx", "is not XML"),
+        ("a.xlf", "is not XML"),
+        ("a.json", "is UTF-16"),
+        ("a.jsonl", "is UTF-16"),
+        ("a.csv", "is UTF-16"),
+        ("a.tsv", "longer than"),
+    ],
+)
+def test_a_file_of_zeros_is_refused_by_its_beginning(tmp_path: Path, name: str, named: str) -> None:
+    with (tmp_path / name).open("wb") as file:
+        file.truncate(2**30)  # takes no space
+    before = time.process_time()
+    assert named in refusal(likely_source(tmp_path / name), path=tmp_path / name)
+    assert time.process_time() - before < 10
