@@ -7,6 +7,7 @@ translate is replaced with placeholders and filled in afterwards (`nmt.corpus.te
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -220,14 +221,16 @@ class Segmenter:
         """Return the constraints of terms, and the part, in which placeholders may become terms."""
         if not self._glossary:
             return (), part
-        terms: dict[Term, TermConstraint] = {}
+        terms: dict[tuple[Term, str], TermConstraint] = {}
         written: dict[str, str] = {}
         copied = [
             each.span()
             for word in filter(None, part.words.values())
             for each in re.finditer(re.escape(word), part.raw)
         ]
-        for match in self._glossary.find(part.raw):
+        matches = self._glossary.find(part.raw)
+        spellings = Counter(term for term, _ in {*map(self._spelling, matches)})
+        for match in matches:
             part = self._with_one_placeholder(part, match)
             own = re.compile(rf"(?<!\w){re.escape(match.text)}(?!\w)")
             marks = [
@@ -243,21 +246,24 @@ class Segmenter:
                     for mark in marks
                 }
             elif not any(i <= match.start and match.end <= j for i, j in copied):
+                spelling = self._spelling(match)
                 forms, fitting = (
                     self._cleaned(self._glossary.forms(match, number, self._known_words))
                     for number in (None, match.number)
                 )
+                if spellings[match.term] > 1:
+                    forms = fitting = (spelling[1],)
                 attached = match.start > 0 and not part.raw[match.start - 1].isspace()
                 forbidden = self._cleaned(self._glossary.forbidden(match, self._known_words))
                 is_plural = match.number == "plural" if match.number else None
                 texts: tuple[str, ...] = (match.text,)
-                if other := terms.get(match.term):
+                if other := terms.get(spelling):
                     texts = (*other.written, match.text)
                     fitting = tuple(dict.fromkeys(other.fitting + fitting))
                     is_plural = is_plural if is_plural == other.is_plural else None
                     attached = attached or other.attached
                 preferred = tuple(filter(self._is_known, fitting)) or fitting
-                terms[match.term] = TermConstraint(
+                terms[spelling] = TermConstraint(
                     match.term,
                     forms,
                     fitting,
@@ -291,6 +297,10 @@ class Segmenter:
         cased = part.cased.replace(read, first)
         tokens = self._tokenizers.source.encode(text)[: self.rules.room]
         return replace(part, cased=cased, text=text, tokens=tokens, words=words, written=written)
+
+    def _spelling(self, match: Match) -> tuple[Term, str]:
+        """Return a term with what stands for it if it is kept as the source writes it, else ""."""
+        return match.term, self._cleaner.target(match.text) if match.term.keep else ""
 
     def _cleaned(self, forms: list[str]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(map(self._cleaner.target, forms)))
@@ -326,7 +336,25 @@ class Segmenter:
 
         pairs: the numbers of aligned words, of source and translation, to place emphasis
         """
-        return self._splitter.write(segment.part, text, pairs)
+        return self._with_capital(segment, self._splitter.write(segment.part, text, pairs))
+
+    def _with_capital(self, segment: Segment, text: str) -> str:
+        """Return a translation with a capital if it begins with a term, and the source with one."""
+        part = segment.part
+        has_capitals = self._data.lowercase != "both" or self._tokenizers.casing
+        if not has_capitals or not part.raw[_start(part.raw) :][:1].isupper():
+            return text
+        terms = [term for term in segment.terms if not term.term.keep]
+        forms = {
+            *(form for term in terms for form in term.forms),
+            *(verb for term in terms for verb, _ in term.separated),
+            *(part.written[x] for x, word in part.names.items() if part.written[x] != word),
+        }
+        start = _start(text)
+        rest = text[start:]
+        if any(each.islower() and re.match(rf"{re.escape(each)}(?!\w)", rest) for each in forms):
+            return text[:start] + rest[0].upper() + rest[1:]
+        return text
 
     def count_missing(self, segment: Segment, ids: Sequence[int]) -> int:
         """Count the placeholders and terms that a translation lacks, or has within other words."""
@@ -346,7 +374,7 @@ class Segmenter:
     def missing_terms(self, segment: Segment, ids: Sequence[int]) -> list[Term]:
         """Return the terms that a translation lacks, or has less often than the source."""
         text = self._tokenizers.target.decode(ids) if segment.terms else ""
-        return list(dict.fromkeys(self._missing(segment, text)))
+        return list(dict.fromkeys(each.term for each in self._missing(segment, text)))
 
     def forbid_usual_words(
         self,
@@ -365,7 +393,7 @@ class Segmenter:
 
         def forbidding(term: TermConstraint) -> TermConstraint:
             enough = len(term.written) if also_of_repeated else 1
-            if not term.forms or not 0 < lacking.count(term.term) == len(term.written) <= enough:
+            if not term.forms or not 0 < lacking.count(term) == len(term.written) <= enough:
                 return term
             usual = draft.usual_words(set(term.written), term.forms)
             usual = [word for word in usual if word not in given]
@@ -386,7 +414,7 @@ class Segmenter:
         places = [
             (place, term)
             for term in segment.terms
-            if (term.term in lacking or _is_unfit(draft.text, term)) and term.preferred
+            if (term in lacking or _is_unfit(draft.text, term)) and term.preferred
             if (place := draft.place(set(term.written), term.forms)) is not None
         ]
         if not places:
@@ -397,7 +425,7 @@ class Segmenter:
 
     def _draft(
         self, segment: Segment, ids: Sequence[int], alignment: Alignment
-    ) -> tuple[AlignedTranslation, list[Term]]:
+    ) -> tuple[AlignedTranslation, list[TermConstraint]]:
         """Return a translation with its source, and the terms that it lacks."""
         text = self._tokenizers.target.decode(ids)
         source = segment.part.text.removeprefix(segment.tag)  # a tag is no word
@@ -432,12 +460,12 @@ class Segmenter:
         units = (unit for text in texts for unit in (text.split() if whole else text))
         return [unit for unit in dict.fromkeys(units) if UNK in target.encode(unit)]
 
-    def _missing(self, segment: Segment, text: str) -> list[Term]:
+    def _missing(self, segment: Segment, text: str) -> list[TermConstraint]:
         """Return the terms that a text lacks, each as often as it is missing."""
         missing = []
         for each in segment.terms:
             lacking = len(each.written) - _count_term(text, each, each.forms) if each.forms else 0
-            missing += [each.term] * max(lacking, bool(_find_all(text, each.forbidden)))
+            missing += [each] * max(lacking, bool(_find_all(text, each.forbidden)))
         return missing
 
     def constraints(self, segments: Sequence[Segment]) -> Constraints:
@@ -562,6 +590,11 @@ def _genitive(target: Tokenizer) -> list[int]:
     continuing = _continuing(target)
     tokens = target.tokens(continuing)
     return [i for i, token in zip(continuing, tokens, strict=True) if token == "s"]
+
+
+def _start(text: str) -> int:
+    """Return the place of the first letter or digit."""
+    return next((i for i, character in enumerate(text) if character.isalnum()), len(text))
 
 
 def _is_unfit(text: str, term: TermConstraint) -> bool:

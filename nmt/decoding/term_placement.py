@@ -37,7 +37,7 @@ class AlignedTranslation:
 
     def __init__(self, source: str, target: str, alignment: Alignment):
         self.text = target
-        self._source = [word.strip(_AROUND).lower() for word in source.split()]
+        self._source = [word.strip(_AROUND) for word in source.split()]
         self._target = target.split()
         self._pairs, self._nearest = alignment
 
@@ -137,16 +137,12 @@ class AlignedTranslation:
         return before
 
     def _occurrences(self, terms: Collection[str]) -> list[list[int]]:
-        """Return the numbers of the source words of each occurrence of a term."""
-        found = []
-        for term in {term.lower() for term in terms}:
-            phrase = term.split()
-            length = len(phrase)
-            starts = range(len(self._source) - length + 1)
-            found += [
-                list(range(i, i + length)) for i in starts if self._source[i : i + length] == phrase
-            ]
-        return sorted(found)
+        """Return the numbers of the source words of each occurrence of a term.
+
+        Capitals count unless the model reads none.
+        """
+        lower = [word.lower() for word in self._source]
+        return _places(self._source, terms) or _places(lower, {term.lower() for term in terms})
 
     def _aligned(self, places: Sequence[int]) -> list[int]:
         """Return the numbers of the target words aligned with source words."""
@@ -158,6 +154,17 @@ class AlignedTranslation:
 
     def _word(self, number: int) -> str:
         return self._target[number].strip(_AROUND)
+
+
+def _places(words: Sequence[str], phrases: Collection[str]) -> list[list[int]]:
+    """Return the numbers of the words of each occurrence of a phrase."""
+    parts = [phrase.split() for phrase in {*phrases}]
+    return sorted(
+        list(range(i, i + len(part)))
+        for part in parts
+        for i in range(len(words) - len(part) + 1)
+        if words[i : i + len(part)] == part
+    )
 
 
 def _in_its_cases(

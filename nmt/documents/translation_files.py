@@ -24,9 +24,9 @@ from nmt.files.xml_files import Element, XmlDocument
 Edit = tuple[int, int, str]
 _MOST_INLINE = 50  # nesting depth of inline elements
 # Elements that hold the original's markup instead of text, by what they do.
-_OPENING, _CLOSING = frozenset({"bpt", "bx", "sc"}), frozenset({"ept", "ex", "ec"})
+_OPENING = frozenset({"bpt", "bx", "sc", "sm"})
+_CLOSING = frozenset({"ept", "ex", "ec", "em"})
 _SINGLE = frozenset({"ph", "it", "ut", "x", "cp"})
-_UNSEEN = frozenset({"sm", "em"})  # the ends of notes on the source
 _WHAT_IS_SHOWN = ("equiv-text", "equiv", "disp")
 _FINISHED = re.compile(
     r"translated|final|signed-off|reviewed|approved.*|manuallyconfirmed|proofread|.*confirmed",
@@ -158,9 +158,10 @@ class _XmlFile:
             name, given = child.local, child.attributes
             shown = next((given[each] for each in _WHAT_IS_SHOWN if each in given), child.text)
             kept = given.get("translate") == "no" or given.get("mtype") == "protected"
-            if name in _UNSEEN or (name == "mrk" and given.get("mtype") == "x-sdl-deleted"):
+            if name == "mrk" and given.get("mtype") == "x-sdl-deleted":
                 continue
-            if name == "mrk" and not kept:  # a note on the source
+            # A note on the source in XLIFF 1.2; version 2 has annotations in targets, too.
+            if name == "mrk" and "mtype" in given and not kept:
                 yield from self._tokens(child, preserved, depth + 1)
             elif name in _OPENING:
                 key = given.get("rid") or given.get("i") or given.get("id", "")

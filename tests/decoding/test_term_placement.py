@@ -110,3 +110,18 @@ def test_a_verb_has_the_form_that_its_auxiliary_demands():
     ]
     first = found.verb_beginnings(Place(0, True), "abgeben", forms, separated)
     assert first == ["Abgeben", "Abgibt", "Gibt"]  # a sentence begins with a capital
+
+
+@pytest.mark.parametrize(
+    ("source", "spelling", "place"),
+    [
+        ("Login, login, LOGIN", "Login", 0),
+        ("Login, login, LOGIN", "login", 1),
+        ("Login, login, LOGIN", "LOGIN", 2),
+        ("a login", "Login", 1),  # the model reads small letters only
+    ],
+)
+def test_each_spelling_of_a_term_has_its_own_place(source, spelling, place):
+    alignment = Alignment([(0, 0), (1, 1), (2, 2)], [0, 1, 2])
+    found = AlignedTranslation(source, "Konto, Konto, Konto", alignment)
+    assert found.place({spelling}, [spelling]) == Place(place, True)

@@ -909,6 +909,52 @@ def test_a_term_that_could_not_be_placed_is_told(subwords, translator):
     assert [str(term) for term in found.missing_terms] == ["book → Buch"]
 
 
+@pytest.mark.parametrize(
+    ("term", "source", "written", "text"),
+    [
+        ("log in\tanmelden", "Logging in is fun.", "anmelden ist toll.", "Anmelden ist toll."),
+        ("log in\tanmelden", "logging in is fun.", "anmelden ist toll.", "anmelden ist toll."),
+        ("pick up\tabholen", "Pick up Anna!", "hol Anna ab!", "Hol Anna ab!"),
+        ("log in\tanmelden", "Ben can log in.", "kann Ben anmelden?", "kann Ben anmelden?"),
+        ("log in\tanmelden", "Log in now.", "anmeldend jetzt.", "anmeldend jetzt."),
+        ("quick\tschnell", "Quick, Ben!", "(schnelle) Ben!", "(Schnelle) Ben!"),
+        ("shop\teBay", "Shop now.", "eBay jetzt.", "eBay jetzt."),
+        ("log\t=", "Log, log.", "log, Log.", "log, Log."),
+    ],
+)
+def test_a_term_that_begins_a_sentence_has_a_capital(
+    subwords, translator, term, source, written, text
+):
+    engine, words = says(subwords, written), TargetWords(["hol", "holen", "abholen"])
+    made = translator(subwords, engine=engine, pytorch=engine, target_words=words)
+    assert with_terms(made, term).translate([source])[0].text == text
+
+
+def test_a_hidden_word_at_the_start_is_replaced_by_its_term_with_a_capital(carrying, translator):
+    engine = says(carrying, f"{FIRST} singt.")
+    made = with_terms(translator(carrying, engine=engine, pytorch=engine), "Öre\terz", "Zoë\t=")
+    assert texts_of(made.translate(["Öre sings", "Zoë sings"])) == ["Erz singt.", "Zoë singt."]
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "is_complete"),
+    [
+        ("Login, login and LOGIN.", "Login, LOGIN und login.", True),
+        ("Login, login and LOGIN.", "Login, login und login.", False),
+        ("Login, login and LOGIN.", "login, login und LOGIN.", False),
+        ("login, login and Login.", "login, Login.", False),
+        ("login and login.", "login und login.", True),
+        ("login and login.", "login.", False),
+        ("Login now.", "login jetzt.", True),  # within a sentence, it may have a small letter
+    ],
+)
+def test_a_kept_term_keeps_each_of_its_spellings(subwords, translator, source, text, is_complete):
+    engine = says(subwords, text)
+    made = with_terms(translator(subwords, engine=engine, pytorch=engine), "login\t=")
+    [found] = made.translate([source])
+    assert (not found.missing_terms) == is_complete
+
+
 def test_what_the_model_cannot_write_of_a_term_is_told(subwords, words, tmp_path, translator):
     letters = with_placeholders(tmp_path, kind="char", byte_fallback=False)
     terms = parse_glossary("a\tłiest\nb\tAnna liest ö\nc\t!x", ("en", "de")).terms

@@ -265,6 +265,33 @@ XLIFF = {
             'id="2" dataRef="d1" type="fmt" subType="fmt:lb"/>BARKS</target>⟧</segment>'
         ),
     ),
+    "XLIFF 2, annotations": (
+        "a.xlf",
+        xliff_2(
+            f'<segment{INITIAL}><source>A <mrk id="1" type="term" ref="#n">big <pc id="2">dog</pc>'
+            '</mrk> in <mrk id="3" translate="no">New York</mrk> <sm id="4" type="comment"/>runs'
+            '<em startRef="4"/></source>⟦<target>A <mrk id="1" type="term" ref="#n">BIG <pc id="2">'
+            'DOG</pc></mrk> IN <mrk id="3" translate="no">New York</mrk> <sm id="4" '
+            'type="comment"/>RUNS<em startRef="4"/></target>⟧</segment>'
+        ),
+    ),
+    "XLIFF 2, an annotation over two segments": (
+        "a.xlf",
+        xliff_2(
+            f'<segment{INITIAL}><source>Yes <sm id="1"/>no</source>⟦<target>YES <sm id="1"/>NO'
+            f'</target>⟧</segment><segment{INITIAL}><source>One<em startRef="1"/> two</source>'
+            '⟦<target>ONE<em startRef="1"/> TWO</target>⟧</segment>'
+        ),
+    ),
+    "XLIFF 1.2, notes on the source": (
+        "a.xlf",
+        xliff(
+            unit(
+                '<source>A <mrk mtype="term">dog</mrk> in <mrk mtype="protected">New York</mrk>'
+                f'</source>⟦<target {MT}>A DOG IN <mrk mtype="protected">New York</mrk></target>⟧'
+            )
+        ),
+    ),
     "XLIFF 2, without a target language": (
         "a.xlf",
         xliff_2(

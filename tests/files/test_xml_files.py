@@ -1,11 +1,13 @@
 import gzip
+import re
+import time
 from pathlib import Path
 
 import pytest
 
 from nmt.errors import UserError
 from nmt.files import xml_files
-from nmt.files.xml_files import XmlDocument, parse_xml, read_xml
+from nmt.files.xml_files import Shortcut, XmlDocument, _EventCollector, parse_xml, read_xml
 
 
 def text_of(path: Path) -> str:
@@ -84,6 +86,55 @@ def test_entities_of_html_are_known_and_no_others(tmp_path: Path) -> None:
     path.write_text('<!DOCTYPE a SYSTEM "b.dtd"><a>&b;</a>')
     with pytest.raises(UserError, match="entity b"):
         text_of(path)
+
+
+@pytest.mark.parametrize("block", [1, 9, 2**18])
+def test_a_shortcut_takes_elements_only(
+    tmp_path: Path, block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(xml_files, "_BLOCK", block)
+    path = tmp_path / "a.xml"
+    hidden = "<!--</u><u>1</u>--><u/><![CDATA[</u><u>2</u>]]><?p </u><u>3</u>?>"
+    path.write_text(f"<a><u>4</u><u>5</u><u>6</u>{hidden}<u>7</u><u>8</u>\n<u>9</u></a>")
+    taken: list[str] = []
+
+    class Handler:
+        def start(self, name: str, attributes: dict[str, str]) -> None:
+            taken.append(name)
+
+        def end(self, name: str) -> None:
+            pass
+
+        def text(self, text: str) -> None:
+            taken.append(text.strip())
+
+    def read(text: str, place: int) -> int:
+        while unit := re.compile(r"\s*<u>(\d)</u>").match(text, place):
+            taken.extend(["u", unit[1]])
+            place = unit.end()
+        return place
+
+    list(parse_xml(path, Handler(), Shortcut("u", read)))
+    assert "".join(taken) == "au4u5u6u</u><u>2</u>u7u8u9"
+
+
+def test_a_shortcut_takes_linear_time(tmp_path: Path) -> None:
+    path = tmp_path / "a.xml"
+    path.write_text(f"<a><!--{'</u>' * 1_000_000}--></a>")
+    shortcut = Shortcut("u", lambda _, place: place)
+    start = time.process_time()
+    list(parse_xml(path, _EventCollector(), shortcut))
+    assert time.process_time() - start < 10  # quadratic time would be minutes
+
+
+def test_errors_after_a_shortcut_name_the_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.xml"
+    path.write_text("<a><u/><u></u>\n<u>\n</u> <u></u></b>")
+    with pytest.raises(UserError, match="line 3, column 14"):
+        list(read_xml(path))
+    shortcut = Shortcut("u", lambda text, place: max(place, text.find("</b>")))
+    with pytest.raises(UserError, match="line 3, column 14"):
+        list(parse_xml(path, _EventCollector(), shortcut))
 
 
 @pytest.mark.parametrize(

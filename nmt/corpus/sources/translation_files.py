@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from html import unescape
 from itertools import islice
 from pathlib import Path
 from typing import Literal
@@ -16,7 +17,7 @@ from nmt.config.data import SOURCES
 from nmt.config.languages import base_language
 from nmt.corpus.sources.readers import MAX_LINE_BYTES, Pair
 from nmt.errors import UserError, one_line
-from nmt.files.xml_files import parse_xml
+from nmt.files.xml_files import Shortcut, parse_xml
 
 GETTEXT_HEADER = "x-gettext-domain-header"  # the kind of a unit of XLIFF that is a PO file's header
 _LARGEST_PO = 256 * 2**20  # bytes; polib holds all of it in memory
@@ -157,12 +158,29 @@ def _read_units(
     languages: _Languages,
 ) -> Iterator[Pair]:
     reader = kind(path, languages)
-    for _ in parse_xml(path, reader):
+    shortcut = Shortcut("tu", reader.read_plain) if isinstance(reader, _TmxReader) else None
+    for _ in parse_xml(path, reader, shortcut):
         yield from reader.pairs
         reader.pairs.clear()
 
 
 # ------------------------------------------------------------------------------------------- TMX
+
+
+_SPACE = r"[ \t\r\n]"
+_LANGUAGE = r"(?:xml:)?lang="
+_ATTRIBUTES = rf'(?:{_SPACE}+(?!{_LANGUAGE})[A-Za-z][\w:-]*="[^<&"]*")*'
+_PROPERTIES = "".join(
+    rf"(?:<{name}{_ATTRIBUTES}>[^<>&]*</{name}>{_SPACE}*)*" for name in ("note", "prop")
+)
+_VARIANT = (
+    rf'<tuv{_ATTRIBUTES}{_SPACE}+{_LANGUAGE}"([^<&"]+)"{_ATTRIBUTES}>{_SPACE}*{_PROPERTIES}'
+    rf"<seg>([^<>&]*(?:&(?:amp|lt|gt|quot|apos);[^<>&]*)*)</seg>{_SPACE}*</tuv>{_SPACE}*"
+)
+# A unit as most are: two variants without markup.
+_PLAIN_UNIT = re.compile(
+    rf"{_SPACE}*<tu{_ATTRIBUTES}>{_SPACE}*{_PROPERTIES}{_VARIANT}{_VARIANT}</tu>", re.ASCII
+)
 
 
 class _TmxReader:
@@ -205,6 +223,17 @@ class _TmxReader:
     def text(self, text: str) -> None:
         if self._text:
             self._text.add(text)
+
+    def read_plain(self, text: str, place: int) -> int:
+        """Read plain units from a place on; return the place after the last of them."""
+        while unit := _PLAIN_UNIT.match(text, place):
+            sides: dict[int | None, str] = {}
+            first, one, second, other = unit.groups()
+            for code, segment in ((first, one), (second, other)):
+                sides.setdefault(self._languages.side(code), " ".join(unescape(segment).split()))
+            self.pairs.append((sides.get(0, ""), sides.get(1, "")))
+            place = unit.end()
+        return place
 
 
 def _language(attributes: Mapping[str, str]) -> str:

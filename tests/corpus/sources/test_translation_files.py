@@ -6,6 +6,7 @@ import pytest
 from nmt.config.data import DataConfig
 from nmt.corpus.sources.corpus import Corpus
 from nmt.corpus.sources.registry import open_corpus
+from nmt.corpus.sources.translation_files import _TmxReader
 from nmt.errors import UserError
 from nmt.files import xml_files
 from tests.files_of_tools import PO, TMX, XLIFF, ToolFile, before
@@ -87,6 +88,43 @@ def test_markup_is_left_out_and_highlighted_text_kept(memory: Path) -> None:
     assert pairs_in(memory) == [("Press OK now.First second", "x")]
 
 
+PLAIN = variants(en="a", de="b")
+
+
+@pytest.mark.parametrize(
+    ("unit", "expected"),
+    [
+        (PLAIN, ("a", "b")),
+        (variants(en=" a &amp;lt;\r\n b ", de=""), ("a &lt; b", "")),
+        (variants(en="a&#10;b&nbsp;c", de="<![CDATA[<d>]]> e"), ("a b c", "<d> e")),
+        (variants(en="<!-- no -->a", de="<hi>b</hi>"), ("a", "b")),
+        (variants(en_US="a", en_GB="c"), ("a", "")),
+        (variants(en="a", fr="c", de="b"), ("a", "b")),
+        ("<note>n</note><prop type='x'>p</prop><prop type=\"y\">q</prop>" + PLAIN, ("a", "b")),
+        (PLAIN.replace("<tuv", '<tuv changeid="x y"').replace("<seg>", "\n <seg>"), ("a", "b")),
+        (PLAIN.replace("xml:lang", "lang"), ("a", "b")),
+        (PLAIN.replace("<tuv", '<tuv lang="fr"'), ("a", "b")),
+        (f"<!--{PLAIN}</tu><tu>{PLAIN}-->{variants(en='c', de='d')}", ("c", "d")),
+        (PLAIN.replace('"', "'"), ("a", "b")),
+        ("", ("", "")),
+    ],
+)
+def test_equal_units_are_read_alike_whether_plain_units_precede_them(
+    memory: Path, unit: str, expected: tuple[str, str]
+) -> None:
+    memory.write_text(tmx(unit, unit, PLAIN, PLAIN, unit, PLAIN), newline="")
+    assert pairs_in(memory) == [expected, expected, ("a", "b"), ("a", "b"), expected, ("a", "b")]
+
+
+def test_plain_units_do_without_the_parser(memory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[str] = []
+    end = _TmxReader.end
+    monkeypatch.setattr(_TmxReader, "end", lambda *args: parsed.append(args[1]) or end(*args))
+    memory.write_text(tmx(*[PLAIN] * 9))
+    assert len(pairs_in(memory)) == 9
+    assert parsed.count("tu") == 1
+
+
 @pytest.mark.parametrize("block", [1, 7, 2**18])
 def test_blocks_of_any_size_are_read(
     memory: Path, block: int, monkeypatch: pytest.MonkeyPatch
@@ -134,6 +172,9 @@ def test_a_folder_of_memories_is_one_corpus(tmp_path: Path) -> None:
         tmx(variants(en="a", fr="b")),
         tmx(),
         "<html/>",
+        tmx(PLAIN, PLAIN, "<tuv>"),
+        tmx(PLAIN, PLAIN, variants(en="a", de="&unknown;")),
+        tmx(PLAIN, PLAIN, "<tu>" * 500),
         f'<!DOCTYPE tmx [<!ENTITY a "b">]>{tmx().partition("dtd")[2][3:]}',
         tmx(variants(en="a", de="x" * (2**20 + 1))),
         tmx(variants(en="a", de="<hi>" * 500 + "</hi>" * 500)),
