@@ -6,6 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "scripts"))
 
+import pytest
 import typer
 from docs_pages import command_line, configuration
 
@@ -15,6 +16,7 @@ from nmt.config.yaml_files import describe_fields
 ROOT = Path(__file__).parent.parent
 
 
+@pytest.mark.slow
 def test_the_site_builds_without_warnings(tmp_path):
     command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

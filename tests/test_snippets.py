@@ -144,6 +144,7 @@ def invoke(command: str) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", with_commands("sh"))
 def test_every_command_runs(page, folder, tmp_path, monkeypatch):
     # A copy: a command without --run must not find a run of another page.

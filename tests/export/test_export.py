@@ -134,7 +134,14 @@ CODE += "runpy.run_path('translate.py', run_name='__main__')"
     "changes",
     [
         ["data.lowercase=source", "data.placeholders=all"],
-        ["data.lowercase=both", "data.restore_case=true", "tokenizer.whitespace_as_suffix=true"],
+        pytest.param(
+            [
+                "data.lowercase=both",
+                "data.restore_case=true",
+                "tokenizer.whitespace_as_suffix=true",
+            ],
+            marks=pytest.mark.slow,
+        ),
         pytest.param(
             ["model.max_length=14", "decoding.split_sentences=false"], marks=pytest.mark.slow
         ),

@@ -297,6 +297,7 @@ def test_only_local_runs_are_deleted(trained_run, pushed):
     assert not Path("cache").exists()
 
 
+@pytest.mark.slow
 def test_an_interrupted_update_never_mixes_two_versions(trained_run, tmp_path):
     files = tmp_path / "hub/models/anna/toy"
     with pretend_hub(tmp_path / "hub") as address:
@@ -418,6 +419,7 @@ def test_an_imported_run_is_uploaded_with_the_card_of_the_original(marian, tmp_p
     assert "# A model" in body
 
 
+@pytest.mark.slow
 def test_repositories_without_a_usable_model_are_refused(marian, tmp_path):
     def refusal(folder: Path) -> str:
         done = nmt_with_hub(address, tmp_path, "show", f"hf:opus/{folder.name}")
@@ -449,6 +451,7 @@ def test_repositories_without_a_usable_model_are_refused(marian, tmp_path):
     assert not [*(tmp_path / "nmt/imported").rglob("*.safetensors")]
 
 
+@pytest.mark.slow
 def test_a_damaged_file_in_the_cache_is_downloaded_again_when_deleted(marian, tmp_path):
     command = ("show", "hf:opus/en-de")
     with pretend_hub(tmp_path / "hub") as address:

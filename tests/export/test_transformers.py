@@ -35,9 +35,12 @@ def make_run(toy_config: MakeConfig, model: dict[str, object]) -> RunFolder:
     [
         {},
         {"tie": "none", "output_bias": True, "attention_bias": False, "activation": "gelu"},
-        {"tie": "target", "scale_embeddings": False, "decoder_layers": 2, "activation": "silu"},
-        {"tie": "inputs", "heads": 4},
-        PRE,
+        pytest.param(
+            {"tie": "target", "scale_embeddings": False, "decoder_layers": 2, "activation": "silu"},
+            marks=pytest.mark.slow,
+        ),
+        pytest.param({"tie": "inputs", "heads": 4}, marks=pytest.mark.slow),
+        pytest.param(PRE, marks=pytest.mark.slow),
         PRE | {"output_bias": True, "attention_bias": False, "decoder_layers": 2},
     ],
 )

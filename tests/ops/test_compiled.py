@@ -75,6 +75,7 @@ def test_the_gradient_of_the_loss_equals_that_of_the_uncompiled_function(compile
     assert 1 <= compiler.frame_count <= 2  # for any number of rows
 
 
+@pytest.mark.slow
 def test_compiled_code_is_shared_across_layers_and_shapes(toy_config, compiler):
     model = {"encoder_layers": 2, "decoder_layers": 2, "positions": "rotary", "dropout": 0.1}
     config = toy_config(model=model).model

@@ -48,7 +48,7 @@ def test_subtitles_with_too_many_lines_are_refused_early(
         read.append(line)
         return "", line, ""
 
-    monkeypatch.setattr("nmt.documents.subtitles._without_formatting", recorded)
+    monkeypatch.setattr("nmt.documents.subtitles._divided", recorded)
     client = make_client(limits=Limits(sentences=5))
     files = {"file": ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\n" + "Ben reads often.\n" * 99)}
     assert client.post("/translate_file", data=PAIR, files=files).status_code == 400

@@ -213,7 +213,10 @@ RESUMABLE = {
 }
 
 
-@pytest.mark.parametrize("name", RESUMABLE)
+OTHERS = [pytest.param(name, marks=pytest.mark.slow) for name in RESUMABLE if name != "plain"]
+
+
+@pytest.mark.parametrize("name", ["plain", *OTHERS])
 def test_resuming_is_exact(toy_config, name):
     sections = {section: dict(fields) for section, fields in RESUMABLE[name].items()}
     sections.setdefault("training", {}).update(epochs=3)
