@@ -67,8 +67,8 @@ def warn_of_broken_lines(input_: Path, lines: Sequence[str]) -> None:
     number = first_broken(lines)
     if number is not None:
         _LOG.warning(
-            f"{input_}: a sentence of line {number + 1} continues in the next, but each line is "
-            "translated by itself; nmt serve translates such text as a document (.txt)"
+            f"{input_}: the sentence on line {number + 1} continues on the next, but each line is "
+            "translated separately; to join them, upload the file to nmt serve as a .txt document"
         )
 
 

@@ -139,7 +139,7 @@ class AlignedTranslation:
     def _occurrences(self, terms: Collection[str]) -> list[list[int]]:
         """Return the numbers of the source words of each occurrence of a term.
 
-        Capitals count unless the model reads none.
+        Case-sensitive; ignores case if nothing matches.
         """
         lower = [word.lower() for word in self._source]
         return _places(self._source, terms) or _places(lower, {term.lower() for term in terms})

@@ -61,7 +61,7 @@ class Formatted:
     other pieces and the spaces around the marks; owners: for each character of `text`, the index of
     its piece; has_lines: whether a line break ends a sentence, unlike in HTML, where it is a space;
     formats: those of each piece, by default one of its own; links: the formats that are never lost,
-    and do not stand within one another
+    and cannot be nested
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Formatted:
     def with_formats(self, parts: Sequence[Part]) -> Iterator[tuple[str, int, Formats]]:
         """Yield each part that has text, with the formats around it.
 
-        At the end are the links, as in the source, that no part has.
+        Links that no part has come last, as in the source.
         """
         present = {form for text, number in parts if text for form in self.formats[number]}
         added: dict[Hashable, None] = {}
@@ -340,8 +340,8 @@ def _choose(
 ) -> tuple[list[int], dict[int, list[int]]]:
     """Return a source piece for each target word, and those whose formats a word gets as well.
 
-    A format of words that has no target word gets the one with the strongest link to them. Other
-    formats stay around this word, unless they have others.
+    A format left without a target word gets the word most strongly linked to its source words. That
+    word keeps its own formats as well, unless each of them has other words.
     """
     if not links.sources:
         return [owners[0]] * len(links.targets), {}

@@ -183,7 +183,7 @@ def paragraphs(text: str) -> list[Paragraph]:
 
 
 def first_broken(lines: Sequence[str]) -> int | None:
-    """Return the index of the first line that surely continues in the next one, None without one.
+    """Return the index of the first line that clearly continues on the next line, or None.
 
     Such a line does not end a sentence, and the next one begins with a lower-case letter.
     """
@@ -212,7 +212,7 @@ def _width(bodies: Sequence[str]) -> int:
 
 
 def _blocks(bodies: Sequence[str]) -> Iterator[range]:
-    """Yield the lines between blank ones, which are equally often quoted (`> `)."""
+    """Yield the lines between blank ones, with the same quoting depth (`> `)."""
 
     def kind(number: int) -> tuple[bool, int]:
         prefix = _prefix(bodies[number])

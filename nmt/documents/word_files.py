@@ -224,7 +224,7 @@ def _text_of(run: CT_R) -> str:
 def _replace_runs(stretch: list[CT_R], parts: list[Part]) -> None:
     """Replace runs by their translation, each part in a copy of the run it comes from.
 
-    A run has one format.
+    A run can have only one format, so added ones are dropped.
     """
     for text, number in parts:
         if not text:

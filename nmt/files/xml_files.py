@@ -102,7 +102,7 @@ def parse_xml(path: Path, handler: XmlHandler, shortcut: Shortcut | None = None)
         for block in _blocks(path):
             place = 0
             while place < len(block):
-                # The parser begins unfinished comments again with each piece, so these come whole.
+                # The parser rescans an unfinished comment with each piece, so none is split.
                 divided = shortcut and (not place or parser.CurrentByteIndex == size)
                 found = block.find(closing, place) if divided else -1
                 stop = found + len(closing) if found >= 0 else len(block)
@@ -110,7 +110,7 @@ def parse_xml(path: Path, handler: XmlHandler, shortcut: Shortcut | None = None)
                 size += len(data)
                 parser.Parse(data, False)
                 place, skipped = stop, ""
-                # Not so if this was no tag, but text within a comment or CDATA.
+                # False if this was not a tag, but text within a comment or CDATA.
                 if shortcut and last_end == size - len(closing):
                     place = shortcut.read(block, stop)
                     skipped = _blank_as(block[stop:place])

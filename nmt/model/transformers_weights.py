@@ -23,7 +23,7 @@ def named_weights(
 ) -> Iterator[tuple[str, NDArray[Any]]]:
     """Yield all weights with their names in transformers.
 
-    take: returns a weight of nmt by its name, or what stands for it, number by number
+    take: returns a weight of nmt by its name, or an array of the same shape that stands for it
     """
     yield from _Weights(model, take).named(source_size, target_size)
 

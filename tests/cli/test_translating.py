@@ -342,7 +342,7 @@ def test_sentences_that_continue_in_the_next_line_come_with_a_warning(
     Path("in.txt").write_text("\n".join([*lines, "with Ida.", ""]))
     done = nmt("translate", "--run", trained_run.path, "--input", "in.txt")
     assert len(text(done.stdout).splitlines()) == 4
-    assert text(done.stderr).count("in.txt: a sentence of line 3 continues in the next") == 1
+    assert text(done.stderr).count("in.txt: the sentence on line 3 continues on the next") == 1
     Path("in.txt").write_text("\n".join([*lines, "With Ida.", ""]))
     done = nmt("translate", "--run", trained_run.path, "--input", "in.txt")
     assert "continues" not in text(done.stderr)

@@ -126,9 +126,9 @@ def test_a_vocabulary_from_the_training_set_lacks_some_held_out_words(
     source, target = unknown(f"data.path={corpora / BOTH}")
     assert source == target
     his = (f"data.{split}_path={corpora}/english-german-{split}.pkl" for split in ("train", "test"))
-    own = " and ".join(unknown(*his))
+    english, german = unknown(*his)
     documented(SECTION, f"lack about {source} of the test set's words on either side; with his own")
-    documented(SECTION, f"with his own split, {own}.")
+    documented(SECTION, f"with his own split, {english} (English) and {german} (German).")
 
 
 def test_unscaled_embeddings_need_the_scale_of_the_positions(load, documented):

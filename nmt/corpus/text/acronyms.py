@@ -17,7 +17,7 @@ ABBREVIATION = re.compile(
     r"\w|[^AEIOUYÄÖÜ]+|A[ADI]|(?<!\bI )AM|A[BK]C|ATM|CEO|EU|FAQ|I[DPQT]|LED|OK|PIN|RAM|SIM|SOS|SUV|"
     r"U[KNS]|USA|USB|UFO|VAT|WHO"
 )
-"""What is no word though it is in capitals, unlike NO and NEW; AM is one in I AM."""
+"""Matches abbreviations in capitals, not words such as NO or NEW; AM is a word in I AM."""
 FUNCTION_WORDS = (
     "also|and|are|as|at|because|but|by|can|could|did|do|does|for|from|had|has|have|if|in|is|may|"
     "might|must|nor|not|of|on|or|should|since|so|than|that|the|to|under|until|vs|was|were|when|"

@@ -235,7 +235,7 @@ def row(text: str) -> list[str]:
 
 
 def _is_copied(text: str, is_known: Callable[[str], bool]) -> bool:
-    """Return whether a quotation is no word: a letter, or an abbreviation in capitals."""
+    """Return whether a quotation is not a word: a letter, or an abbreviation in capitals."""
     if len(text) > _LONGEST_LABEL or not (len(text) == 1 or text.isupper()):
         return False
     return bool(ABBREVIATION.fullmatch(text)) or not is_known(text.lower())
