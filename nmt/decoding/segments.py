@@ -342,7 +342,8 @@ class Segmenter:
         """Return a translation with a capital if it begins with a term, and the source with one."""
         part = segment.part
         has_capitals = self._data.lowercase != "both" or self._tokenizers.casing
-        if not has_capitals or not part.raw[_start(part.raw) :][:1].isupper():
+        is_german = self._splitter.rules.source_language == "de"  # nouns have capitals anywhere
+        if is_german or not has_capitals or not part.raw[_start(part.raw) :][:1].isupper():
             return text
         terms = [term for term in segment.terms if not term.term.keep]
         forms = {

@@ -61,7 +61,7 @@ class Formatted:
     other pieces and the spaces around the marks; owners: for each character of `text`, the index of
     its piece; has_lines: whether a line break ends a sentence, unlike in HTML, where it is a space;
     formats: those of each piece, by default one of its own; links: the formats that are never lost,
-    and cannot be nested
+    and cannot be nested; nests: whether a word may get formats of several pieces
     """
 
     def __init__(
@@ -72,8 +72,9 @@ class Formatted:
         has_lines: bool = False,
         formats: Sequence[Formats] | None = None,
         links: Collection[Hashable] = (),
+        nests: bool = True,
     ):
-        self.pieces = pieces
+        self.pieces, self.nests = pieces, nests
         self.formats = [(i,) for i in range(len(pieces))] if formats is None else formats
         self.links = frozenset(links)
         self._has_lines = has_lines
@@ -142,15 +143,16 @@ def with_superscripts(
     references: Collection[int] = (),
     formats: Sequence[Formats] | None = None,
     links: Collection[Hashable] = (),
+    nests: bool = True,
 ) -> Formatted:
     """Return a text whose superscripts may be marks, or the endings of ordinals, as in 20th.
 
     raised: indices of superscripts; references: those of marks that the document names as such;
-    formats, links: as for `Formatted`
+    formats, links, nests: as for `Formatted`
     """
     endings = {i for i in raised if i and _ORDINAL.fullmatch(pieces[i - 1][-1:] + pieces[i])}
     marks = {*references, *(i for i in raised if i + 1 not in endings and is_mark(pieces, i))}
-    return Formatted(pieces, marks, endings, formats=formats, links=links)
+    return Formatted(pieces, marks, endings, formats=formats, links=links, nests=nests)
 
 
 def has_letters(text: str) -> bool:
@@ -357,8 +359,10 @@ def _choose(
     counts = Counter(form for _, owner in pairs for form in formats[owner])
     copied = [np.isposinf(row).any() for row in links.weights]
     for form, columns in columns_of.items():
-        is_word = any(any(map(str.isalnum, formatted.pieces[own[i]])) for i in columns)
-        if counts[form] or not (is_word or form in formatted.links):
+        if counts[form]:
+            continue
+        is_word = any(any(map(str.isalnum, formatted.pieces[i])) for i in {own[i] for i in columns})
+        if not (is_word or form in formatted.links):
             continue
         weights = links.weights[:, columns]
         for row in (-weights.max(1)).argsort(kind="stable").tolist():
@@ -373,6 +377,8 @@ def _choose(
                 formatted.links.intersection(formats[piece]) - around
             ):
                 continue  # a link cannot be within another
+            elif not formatted.nests:
+                continue
             else:
                 added.setdefault(row, []).append(piece)
             counts.update(formats[piece])

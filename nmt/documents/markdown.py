@@ -26,6 +26,7 @@ _MOST_CHARACTERS = 200_000
 _MOST_BRACKETS = 20_000
 _OBJECT = "\ufffc"  # in place of code and other things that stay as they are
 _KEPT_SPACE = "\ue000"  # at which a line is not broken
+_RESERVED = str.maketrans("\0\ue001", "\ufffd\ufffd")
 _SIGNED = re.compile("\ue001\\d+\ue001")  # in place of a label, with its number
 _FRONT_MATTER = re.compile(
     r"(---|\+\+\+)[ \t]*\n.*?^(?:\1|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.M
@@ -188,7 +189,7 @@ class Markdown:
                 too_large=True,
             )
         self._has_returns = "\r\n" in text
-        self._text = text.replace("\r\n", "\n").replace("\0", "\ufffd")
+        self._text = text.replace("\r\n", "\n").translate(_RESERVED)
         matter = _FRONT_MATTER.match(self._text)
         begin = matter.end() if matter else 0
         reader = MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable("text_join")
@@ -411,8 +412,11 @@ def _read(token: Token, labels: list[_Label]) -> list[_Element]:
             add_end(child.content)
         elif kind == "image":
             start = skip("![")
-            end, found_labels = _end_of_link(source, skip(f"![{child.content}]"))
-            if all(each.type in ("text", "softbreak") for each in child.children or []):
+            after = skip(f"![{child.content}]")
+            end, found_labels = _end_of_link(source, after)
+            is_plain = all(each.type in ("text", "softbreak") for each in child.children or [])
+            # In ![name] and ![name][], the text names a reference.
+            if is_plain and source[after : after + 1] in ("(", "[") and source[after:][:2] != "[]":
                 found_labels.insert(0, (start, _Label(child.content, _SPECIAL + "|")))
             add("kept", end, _OBJECT, found_labels)
         elif kind == "link_open" and child.info == "auto":

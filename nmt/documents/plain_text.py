@@ -20,20 +20,21 @@ _MARKS = {
 _LEGACY = ["cp1252", "cp1250", "cp1251", "utf_16_le", "utf_16_be"]
 # Of Windows, of old Macs and of DOS: tried first, since `charset_normalizer` takes one for another.
 _WESTERN = {"cp1252": "cp1252", "mac_roman": "mac-roman", "cp850": "cp850"}
-_LETTERS = "äöüßéèêëàâçîïôùûœæ"
-# What German, English and French text does not have: other characters, capitals and low quotation
+_LETTERS = "äöüßéèêëàâçîïôùûœæáíóúñãõåøìòðýþ"
+# What German, English and French text rarely has: other characters, capitals and low quotation
 # marks after a letter, and quotation marks within words.
 _ODD = re.compile(
-    rf"(?=[^\x00-\x7f])[^{_LETTERS}{_LETTERS.upper()}’‘“”„‚–—…€«»‹›§°·•\xa0]"
+    rf"(?=[^\x00-\x7f])[^{_LETTERS}{_LETTERS.upper()}’‘“”„‚–—…€«»‹›§°·•®™©£²³½¼¾±×µ¿¡\xa0]"
     rf"|(?<=[a-z{_LETTERS}])[{_LETTERS.upper()}„‚]|[“”](?=[a-z{_LETTERS}])(?<=[^\W_]“|[^\W_]”)"
 )
 _MOST_ODD = 0.05  # of the characters beyond ASCII
+_MOST_OTHERS = 0.3  # of all characters; Cyrillic letters are nearly all
 _NARROWEST, _WIDEST = 40, 100  # characters of lines that were broken
 _LONG_WORD = re.compile(rf"\S{{{_NARROWEST},}}")
 _PREFIX = re.compile(r"[ \t>]*")
 _LIST_SIGN = re.compile(r"(?:[-–—*•+#|]|\(?\w{1,3}[.)])\s")
 _SENTENCE_END = re.compile(r"[.!?…:;][\"'”“’»)\]]*$")
-_SENTENCE = re.compile(r"[.!?…][\"'”“’»)\]]*(?:\s|$)")
+_SENTENCE_WITHIN = re.compile(r"[^\W\d_]{2}[.!?…][\"'”“’»)\]]*\s+\S")
 _NO_PROSE = re.compile(r"[_=<>{}|\\`\t]|\w[.(:]\w|//|[^.!?:\s] {2,}\S|^\S+:\s")  # code or a table
 _RULE = re.compile(r"[\W_]+")  # as under a heading
 _RAGGED = 10  # characters by which broken lines may be shorter than the width
@@ -99,7 +100,8 @@ def _western(content: bytes) -> tuple[str, str] | None:
             found.append((sum(1 for _ in _ODD.finditer(text)), text, name))
     odd, text, name = min(found, key=lambda each: each[0])
     others = sum(not character.isascii() for character in text)
-    return (text, name) if odd <= _MOST_ODD * others else None
+    is_latin = others <= _MOST_OTHERS * len(text)
+    return (text, name) if is_latin and odd <= _MOST_ODD * others else None
 
 
 def wrap_evenly(text: str, lines: int) -> list[str]:
@@ -231,8 +233,10 @@ def _broken(bodies: Sequence[str], block: range) -> list[int]:
         found = found[block.start in found :]
     width = _width([bodies[number] for number in block])
     full = all(width - _RAGGED < len(_with_next_word(*bodies[i : i + 2])) for i in found)
-    # Lines in lower case without any full stop may be a list.
-    is_prose = any(_SENTENCE.search(bodies[number]) for number in block)
+    # Lists and verse seldom have the end of a sentence within a line, or only at their own end.
+    *ends, last_ends = (bool(_SENTENCE_END.search(bodies[number].rstrip())) for number in block)
+    is_one_sentence = last_ends and not any(ends)
+    is_prose = is_one_sentence or any(_SENTENCE_WITHIN.search(bodies[number]) for number in block)
     return found if width and full and is_prose else []
 
 

@@ -155,7 +155,7 @@ def _divided(text: str) -> tuple[str, str, str]:
         while parts[last - 1] == "</v>" or not parts[last - 1].strip():
             last -= 1
         first = 0
-        while _PLACE.match(parts[first]) or not parts[first].strip():
+        while (first % 2 and _PLACE.match(parts[first])) or not parts[first].strip():
             first += 1
     return "".join(parts[:first]), "".join(parts[first:last]), "".join(parts[last:])
 
@@ -168,7 +168,7 @@ def _rows(text: str, lines: int) -> list[str]:
     bare = [_FORMAT.sub("", each) for each in marked]
     rows, place = [], 0
     for row in wrap_evenly(" ".join(filter(None, bare)), lines):
-        start, count = place, len(_WORD.findall(row))
+        start, count = place, row.count(" ") + 1
         while place < len(marked) and (count or not bare[place]):
             count -= bool(bare[place])
             place += 1

@@ -165,10 +165,10 @@ class _XmlFile:
                 yield from self._tokens(child, preserved, depth + 1)
             elif name in _OPENING:
                 key = given.get("rid") or given.get("i") or given.get("id", "")
-                yield Token("open", raw, key)
+                yield Token("open", raw, f"#{key}")  # unlike the name of a tag
             elif name in _CLOSING:
                 key = given.get("startRef") or given.get("rid") or given.get("i", "")
-                yield Token("close", raw, key or given.get("id", ""))
+                yield Token("close", raw, f"#{key or given.get('id', '')}")
             elif name in _SINGLE or kept or not has_letters(child.text) or depth > _MOST_INLINE:
                 kind = given.get("ctype") or given.get("type") or given.get("subType") or ""
                 breaks = kind in ("lb", "fmt:lb", "x-html-br") or shown[:3].lower() == "<br"

@@ -77,7 +77,9 @@ class WordFile(Document):
                     ]
                     references = [i for i, text in enumerate(texts) if text == _REFERENCE]
                     formats = [() if run.rPr is None else (str(run.rPr.xml),) for run in stretch]
-                    self.texts.append(with_superscripts(texts, raised, references, formats))
+                    self.texts.append(
+                        with_superscripts(texts, raised, references, formats, nests=False)
+                    )
         except DocumentError:
             raise
         except Exception:  # the libraries raise many types for damaged files
@@ -222,13 +224,8 @@ def _text_of(run: CT_R) -> str:
 
 
 def _replace_runs(stretch: list[CT_R], parts: list[Part]) -> None:
-    """Replace runs by their translation, each part in a copy of the run it comes from.
-
-    A run can have only one format, so added ones are dropped.
-    """
+    """Replace runs by their translation, each part in a copy of the run it comes from."""
     for text, number in parts:
-        if not text:
-            continue
         run = copy.deepcopy(stretch[number])
         if text != _REFERENCE:
             run.text = text

@@ -930,6 +930,14 @@ def test_a_term_that_begins_a_sentence_has_a_capital(
     assert with_terms(made, term).translate([source])[0].text == text
 
 
+def test_german_nouns_have_capitals_anywhere(subwords, translator):
+    engine = says(subwords, "anmelden ist toll.")
+    german = DataConfig(source_language="de", target_language="en")
+    made = translator(subwords, engine=engine, pytorch=engine, data=german)
+    made = with_terms(made, "Anmeldung\tanmelden")
+    assert made.translate(["Anmeldung ist toll."])[0].text == "anmelden ist toll."
+
+
 def test_a_hidden_word_at_the_start_is_replaced_by_its_term_with_a_capital(carrying, translator):
     engine = says(carrying, f"{FIRST} singt.")
     made = with_terms(translator(carrying, engine=engine, pytorch=engine), "Öre\terz", "Zoë\t=")

@@ -114,6 +114,16 @@ def test_a_format_is_added_to_the_only_word_of_another() -> None:
     assert merge([*found, (" da", 1)]) == [*found, (" da", 1)]
 
 
+def test_without_nesting_a_format_gets_another_word_instead() -> None:
+    formatted = Formatted(
+        ["Hello", " ", "dear", " friend of mine"], formats=["b", (), "i", ()], nests=False
+    )
+    weights = [[0.9, 0.1, 0, 0, 0], [0, 0.2, 0.8, 0, 0], [0, 0, 0, 0.9, 0.1], [0, 0, 0, 0.1, 0.9]]
+    found = translate_with(formatted, "Hallo Freund von mir", weights)
+    assert {formatted.formats[owner] for text, owner in found if text.strip()} >= {"b", "i"}
+    assert all(text for text, _ in found)
+
+
 def test_a_text_without_formats_takes_no_word() -> None:
     formatted = Formatted(["old house", " of ", "Anna"], formats=[("a",), (), ("b",)])
     weights = [[0.9, 0, 0, 0], [0, 0.6, 0.4, 0], [0, 0, 0.2, 0.8]]

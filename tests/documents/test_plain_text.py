@@ -36,6 +36,17 @@ def test_code_pages_of_windows_macs_and_dos_are_told_apart(text: str, encoding: 
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        *("Bogotá is big.", "NVIDIA® makes chips.", "Intel™ makes chips.", "It costs £5, not 1¾."),
+        *("Jennifer López sang.", "Microsoft® Windows®", "The capital of Perú.", "São Paulo"),
+    ],
+)
+def test_signs_and_foreign_letters_do_not_hide_the_code_page_of_windows(text: str) -> None:
+    assert decode(text.encode("cp1252")) == (text, "cp1252")
+
+
+@pytest.mark.parametrize(
     ("text", "encoding"),
     [
         ("“It’s late,” she said—and left. We’ll see…\n", "mac_roman"),
@@ -216,6 +227,18 @@ some fresh parsley, washed, dried and chopped just as well
 - two pounds of potatoes, peeled and cut into small cubes
 - one large onion, finely chopped, with a bit of its green.
 - some fresh parsley
+""",
+    "verse": """\
+His gaze has grown so tired from the passing of the bars
+that it can hold no more of what is out there in the light.
+To him it seems as if there were a thousand of these bars
+and then behind a thousand bars no world that is in sight.
+""",
+    "list below a sentence": """\
+The following are needed for the excursion to the lake.
+warm clothes, a rain jacket and a pair of boots
+a packed lunch and something to drink for everyone
+sun cream and a hat against the strong sunshine
 """,
     "address": """\
 Anna Smith, Department of Geography and Environmental Studies

@@ -93,3 +93,16 @@ def test_tags_stay_with_words_that_move(lines: str, expected: str) -> None:
     pieces = [(piece.strip().upper(), i) for i, piece in enumerate(text.pieces) if piece.strip()]
     parts = [part for piece in reversed(pieces) for part in (piece, (" ", 0))][:-1]
     assert subtitles.replace([parts]) == TIME + expected
+
+
+@pytest.mark.parametrize(
+    ("cue", "expected"),
+    [
+        ("<v a <v b><v c", "<V A <V C"),
+        ("<v {\\an8}<v {\\", "<V <V {\\"),
+        ("<v a <i>b</i> c d", "<V A <i>B</i> C D"),
+        ("a <<b>i x> c</b> d e\nf g h", "A <<b>I X> C</b>\nD E F G H"),
+    ],
+)
+def test_no_text_is_lost_beside_tags_that_are_not_closed(cue: str, expected: str) -> None:
+    assert upper(f"1\n{TIME}{cue}\n") == f"1\n{TIME}{expected}\n"

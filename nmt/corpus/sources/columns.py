@@ -12,6 +12,7 @@ SIDE_NAMES = (frozenset({"source", "src"}), frozenset({"target", "tgt"}))
 _NAMES = ALL_COLUMN_NAMES.union(*SIDE_NAMES)
 _NO_TEXT = re.compile(r"(?:https?://|www\.)\S+|\S*[\w.]@\S+|\S*\d\S*|[A-Za-z_./-]+\.\w{2,4}")
 _MOSTLY = 0.7  # of the rows
+_REPEATED = 0.1  # of the rows, such as the headers of files that were joined
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def find_columns(
 
 
 def has_header(rows: Sequence[Sequence[str]], known: Iterable[Collection[str]] = ()) -> bool:
-    """Return whether the first two fields of line 1 name languages or sides, as no others do.
+    """Return whether the first two fields of line 1 name languages or sides, as most others do not.
 
     Codes of languages beside the sentences are in many lines, unlike the names of columns.
 
@@ -68,7 +69,8 @@ def has_header(rows: Sequence[Sequence[str]], known: Iterable[Collection[str]] =
     """
     first, *others = (names_in(row[:2]) for row in rows)
     names = _NAMES.union(*known)
-    return len(set(first)) == 2 and names.issuperset(first) and first not in others
+    is_rare = others.count(first) <= _REPEATED * len(others)
+    return len(set(first)) == 2 and names.issuperset(first) and is_rare
 
 
 def names_in(fields: Sequence[str]) -> list[str]:

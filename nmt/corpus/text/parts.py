@@ -40,6 +40,7 @@ from nmt.corpus.text.quotations import Quotation, row, set_aside, with_spaces
 from nmt.corpus.text.surroundings import peel, with_german_headers
 from nmt.special_tokens import PLACEHOLDERS
 
+_FEWEST_CAPITALS = 4  # of a text: USA and TV stay abbreviations
 _FEWEST_DIVIDED = 16  # tokens; any model translates shorter sentences better as a whole
 _FEWEST_JUDGED = 12  # tokens; shorter translations vary more in length
 _LIST = re.compile(r"[^\W\d_]+(?: [^\W\d_]+){0,2}(?:, [^\W\d_]+(?: [^\W\d_]+){0,2}){4,}\.?")
@@ -272,7 +273,8 @@ class Splitter:
         )
         marks = _in_words_of(replaced, marks)
         quotations = _with_placeholders(replaced, quotations)
-        capitals = self._writes_capitals and _in_capitals(replaced.text)
+        fewest = 1 if self._placeholders else _FEWEST_CAPITALS  # abbreviations are placeholders
+        capitals = self._writes_capitals and _in_capitals(replaced.text, fewest)
         cased = self._sentence_case(replaced.text) if capitals else replaced.text
         if self.rules.strip_punctuation:
             cased = strip_punctuation(cased)
@@ -419,7 +421,11 @@ def _first_letter(text: str) -> str:
     return next(filter(str.isalpha, text), "")
 
 
-def _in_capitals(text: str) -> bool:
-    """Return whether all words of a text are in capitals, and not only abbreviations and I."""
-    words = WORD.finditer(text) if text.isupper() else ()
-    return not all(ABBREVIATION.fullmatch(text, *word.span()) for word in words)
+def _in_capitals(text: str, fewest: int) -> bool:
+    """Return whether all words of a text are in capitals, and not only abbreviations and I.
+
+    fewest: letters of all words together
+    """
+    words = [*WORD.finditer(text)] if text.isupper() else []
+    enough = sum(len(word[0]) for word in words) >= fewest
+    return enough and not all(ABBREVIATION.fullmatch(text, *word.span()) for word in words)

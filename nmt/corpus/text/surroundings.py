@@ -29,7 +29,7 @@ _LIST_NUMBER = re.compile(
 )
 # An emoji that is a word of the sentence: 👍 is great; but not 👍 is it?
 _EMOJI_AS_WORD = re.compile(
-    rf"(?:{EMOJI}\s?)+(?<=\s)(?:(?:and|or)\b|(?:are|has|have|is|means|was|were|will)\b"
+    rf"(?:{EMOJI}\s)+(?:(?:and|or)\b|(?:are|has|have|is|means|was|were|will)\b"
     r"(?! (?:he|I|it|she|there|they|this|we|you)\b)[^?]*$)"
 )
 _ARROW = re.compile(r"(?:\s?[←-⇿➔-➾]+|\s[»›>]+|(?<=\w)›+|\s[-=]{1,2}>+)$")  # Read more→

@@ -549,6 +549,7 @@ def test_unusual_lengths_of_translations_are_noticed() -> None:
         ("Delicious!", "köstlich!", "Köstlich!"),
         ("delicious", "köstlich", "köstlich"),
         ("USA", "die USA", "Die USA"),  # an abbreviation is no text in capitals
+        ("API", "die API", "Die API"),
     ],
 )
 def test_a_translation_begins_with_a_capital_if_its_source_does(
