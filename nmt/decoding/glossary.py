@@ -12,7 +12,7 @@ from itertools import chain, islice, pairwise
 from pathlib import Path
 
 from nmt.config.languages import base_language, column_names, is_code, two_letters
-from nmt.corpus.sources.columns import SIDE_NAMES
+from nmt.corpus.sources.columns import SIDE_NAMES, find_names
 from nmt.corpus.sources.readers import read_lines
 from nmt.decoding.inflection import (
     english_forms,
@@ -421,11 +421,7 @@ def _named_columns(row: list[str], languages: tuple[str, str]) -> tuple[int, int
     names = [cell.strip().lower().removesuffix(" term") for cell in row]
     known = [column_names(two_letters(language)) for language in languages]
     has_codes = len(row) == 4 and all(map(is_code, row[2:]))  # behind a term, as DeepL writes them
-    for first, second in (SIDE_NAMES, *([] if has_codes else [known])):
-        found = [[i for i, name in enumerate(names) if name in its] for its in (first, second)]
-        if all(len(places) == 1 for places in found) and found[0] != found[1]:
-            return found[0][0], found[1][0]
-    return None
+    return find_names(names, SIDE_NAMES) or (None if has_codes else find_names(names, known))
 
 
 def _tbx_rows(path: Path, languages: tuple[str, str]) -> Iterator[tuple[int, list[str]]]:

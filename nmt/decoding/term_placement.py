@@ -70,14 +70,8 @@ class AlignedTranslation:
     def _written(self, forms: Sequence[str]) -> dict[int, int]:
         """Return the numbers of the words that are forms of a term, and their places in a form."""
         words = [self._word(i) for i in range(len(self._target))]
-        parts = [form.split() for form in forms]
-        return {
-            i + place: place
-            for part in sorted(parts, key=len)
-            for i in range(len(words))
-            if words[i : i + len(part)] == part
-            for place in range(len(part))
-        }
+        found = sorted(_places(words, forms), key=len)
+        return {number: place for numbers in found for place, number in enumerate(numbers)}
 
     def _place(self, occurrence: Sequence[int], forms: Sequence[str]) -> Place | None:
         is_noun = forms[0][0].isupper()

@@ -7,6 +7,7 @@ Code, pictures, icons and comments within it stay after their words.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -133,7 +134,7 @@ class Stretch:
         beside = texts[number - 1][-1:], texts[number][:1]
         return all(map(str.isalnum, beside)) and not any(map(str.isalnum, around))
 
-    @property
+    @cached_property
     def formatted(self) -> Formatted:
         """The texts, with superscripts recognized as marks or endings of ordinals."""
         raised = [i for i, c in enumerate(self.chains) if any(each.tag == "sup" for each in c)]

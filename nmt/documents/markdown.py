@@ -11,6 +11,7 @@ import textwrap
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import groupby, pairwise
 
 from markdown_it import MarkdownIt
@@ -137,7 +138,7 @@ class _Stretch:
     chains: list[tuple[_Format, ...]] = field(default_factory=list)
     plain: set[str] = field(default_factory=set)  # characters that need no backslash here
 
-    @property
+    @cached_property
     def formatted(self) -> Formatted:
         """The text, without what stays as it is."""
         marks = {i for i, raw in enumerate(self.raw) if raw}
@@ -416,7 +417,11 @@ def _read(token: Token, labels: list[_Label]) -> list[_Element]:
             end, found_labels = _end_of_link(source, after)
             is_plain = all(each.type in ("text", "softbreak") for each in child.children or [])
             # In ![name] and ![name][], the text names a reference.
-            if is_plain and source[after : after + 1] in ("(", "[") and source[after:][:2] != "[]":
+            if (
+                is_plain
+                and source[after : after + 1] in ("(", "[")
+                and not source.startswith("[]", after)
+            ):
                 found_labels.insert(0, (start, _Label(child.content, _SPECIAL + "|")))
             add("kept", end, _OBJECT, found_labels)
         elif kind == "link_open" and child.info == "auto":

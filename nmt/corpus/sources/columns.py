@@ -44,9 +44,8 @@ def find_columns(
         return Columns(width=width)
     names = names_in(rows[0])
     known = [column_names(each) | side for each, side in zip(languages, sides, strict=True)]
-    found = [[i for i, name in enumerate(names) if name in its] for its in known]
-    if all(len(places) == 1 for places in found) and found[0] != found[1]:
-        [first], [second] = found
+    if places := find_names(names, known):
+        first, second = places
         pairs = [(row[first], row[second]) for row in rows if len(row) > max(first, second)]
         if has_header(pairs, known):
             return Columns(first, second, True, width)
@@ -71,6 +70,17 @@ def has_header(rows: Sequence[Sequence[str]], known: Iterable[Collection[str]] =
     names = _NAMES.union(*known)
     is_rare = others.count(first) <= _REPEATED * len(others)
     return len(set(first)) == 2 and names.issuperset(first) and is_rare
+
+
+def find_names(names: Sequence[str], known: Sequence[Collection[str]]) -> tuple[int, int] | None:
+    """Return the places of the two columns; None unless each is named once.
+
+    known: possible names of the first and of the second
+    """
+    first, second = ([i for i, name in enumerate(names) if name in its] for its in known)
+    if len(first) == len(second) == 1 and first != second:
+        return first[0], second[0]
+    return None
 
 
 def names_in(fields: Sequence[str]) -> list[str]:

@@ -56,12 +56,17 @@ _WORD_BEFORE = re.compile(r"[\w'’-]+$")
 _PUNCTUATION = re.compile(r"[.!?;:,…](?:\s|['\"”“’)]*$)")
 
 
+def _covered(text: str) -> str:
+    """Return a text of the same length, with letters in place of what is never divided."""
+    return cover_quotations(cover(text))
+
+
 def halves(text: str, language: str) -> list[str]:
     """Divide a sentence near its middle: at punctuation, before a clause, or else between words.
 
     language: code of the text's language
     """
-    covered = cover_quotations(cover(text))
+    covered = _covered(text)
     conjunctions = rf" (?=(?:{_CONJUNCTIONS.get(language, '(?!)')})\b)"
     for pattern in (r"(?<=[;:]) ", r"(?<=,) "):
         places = _inside(text, (m.start() for m in re.finditer(pattern, covered)))
@@ -86,7 +91,7 @@ def items(text: str, language: str) -> list[str]:
     """
     if label := _LABEL.match(text):
         return [label[0], text[label.end() :].strip()]
-    covered = cover_quotations(cover(text))
+    covered = _covered(text)
     places = [match.end() for match in _SEPARATOR.finditer(covered)]
     several = len(_SLASH.findall(covered)) > 1
     slashes = _SLASH if several else _SLASH_BEFORE_CLAUSE
@@ -133,7 +138,7 @@ def halves_of_run_on(text: str, language: str) -> list[str]:
     """
     if _PUNCTUATION.search(text):
         return [text]
-    places = _inside(text, _openings(cover_quotations(cover(text)), language))
+    places = _inside(text, _openings(_covered(text), language))
     return _divided(text, places) if places else [text]
 
 
