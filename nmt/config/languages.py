@@ -126,11 +126,11 @@ def seem_swapped(
     return seem_to_be_in(target, sources, source) and seem_to_be_in(source, targets, target)
 
 
-def seem_to_be_in(language: str, words: Mapping[str, int], other: str) -> bool:
-    """Return whether text has more common words of one language than of another.
+def seem_to_be_in(language: str, words: Mapping[str, int], other: str, share: float = 0.5) -> bool:
+    """Return whether more than a share of the common words of two languages are of the first.
 
-    words: its `common_words`. False if either language has no word list
+    words: the `common_words` of a text. False if either language has no word list
     """
     language, other = two_letters(language), two_letters(other)
-    listed = {language, other} <= _FREQUENT.keys()
-    return listed and words.get(language, 0) > words.get(other, 0)
+    count, rest = words.get(language, 0), words.get(other, 0)
+    return {language, other} <= _FREQUENT.keys() and count > share * (count + rest)

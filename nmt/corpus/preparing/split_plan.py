@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nmt.config.data import DataConfig
-from nmt.config.languages import LISTED, common_words, seem_swapped, seem_to_be_in
+from nmt.config.languages import LISTED, common_words, seem_swapped, seem_to_be_in, two_letters
 from nmt.corpus.prepared import Example, write_examples
 from nmt.corpus.preparing.leftovers import LeftoverCounts
 from nmt.corpus.preparing.splitting import (
@@ -48,6 +48,7 @@ Given: TypeAlias = Mapping[Split, list[Pair]]
 PARTS: dict[Split, Part] = {"validation": Part.VALIDATION, "test": Part.TEST}
 _FEWEST_JUDGED = 100  # pairs
 _MOST_SUSPICIOUS = 0.5
+_MANY = 0.2  # of the common words of two languages
 _NO_KEYS = np.empty(0, np.int64)
 
 
@@ -342,10 +343,19 @@ def _suspicions(pairs: list[Pair], data: DataConfig) -> Iterator[str]:
         )
     if len(pairs) < _FEWEST_JUDGED:
         return
-    for side, of_side, own in zip(("sources", "targets"), words, data.languages, strict=True):
-        other = next((x for x in LISTED if seem_to_be_in(x, of_side, own)), None)
-        if other and not swapped:
-            yield f"many of its {side} seem to be in {other}; check its columns or files"
+    others = [
+        next((x for x in LISTED if x != own and seem_to_be_in(x, of_side, own, _MANY)), None)
+        for of_side, own in zip(words, map(two_letters, data.languages), strict=True)
+    ]
+    if others == [two_letters(target), two_letters(source)] and not swapped:
+        yield (
+            f"many of its pairs seem to have {target} first and {source} second; swap the sides of "
+            "these"
+        )
+    elif not swapped:
+        for side, other in zip(("sources", "targets"), others, strict=True):
+            if other:
+                yield f"many of its {side} seem to be in {other}; check its columns or files"
     overlaps = {
         "have the same text on both sides; see data.drop_copies": sum(map(eq, sources, targets)),
         "have no letters; check its columns": sum(

@@ -244,6 +244,8 @@ def test_a_whole_corpus_can_be_held_out_from_another(
 _ENGLISH = [f"The {n} dogs have seen it" for n in range(120)]
 _FRENCH = [f"Je ne sais pas où est le chien {n}" for n in range(120)]
 _GERMAN = [f"Die {n} Hunde und ich sehen das nicht" for n in range(120)]
+_MIXED = [*_GERMAN[:30], *_ENGLISH[30:]]
+_OPPOSITE = [*_ENGLISH[:30], *_GERMAN[30:]]
 
 
 @pytest.mark.parametrize(
@@ -254,6 +256,8 @@ _GERMAN = [f"Die {n} Hunde und ich sehen das nicht" for n in range(120)]
         (zip(_GERMAN, _GERMAN[::-1], strict=True), "its sources seem to be in de"),
         (zip(_ENGLISH, _ENGLISH[::-1], strict=True), "its targets seem to be in en"),
         (zip(_ENGLISH, _FRENCH, strict=True), "its targets seem to be in fr"),
+        (zip(_MIXED, _OPPOSITE, strict=True), "have de first and en second"),
+        (zip(_ENGLISH, _OPPOSITE, strict=True), "its targets seem to be in en"),
         (((x, x) for x in map(str.upper, ["Kabul", "Oslo"] * 60)), "same text on both sides"),
         (((str(x), f"{x},0") for x in range(120)), "no letters"),
     ],
