@@ -244,8 +244,8 @@ def test_a_whole_corpus_can_be_held_out_from_another(
 _ENGLISH = [f"The {n} dogs have seen it" for n in range(120)]
 _FRENCH = [f"Je ne sais pas où est le chien {n}" for n in range(120)]
 _GERMAN = [f"Die {n} Hunde und ich sehen das nicht" for n in range(120)]
-_MIXED = [*_GERMAN[:30], *_ENGLISH[30:]]
-_OPPOSITE = [*_ENGLISH[:30], *_GERMAN[30:]]
+_MIXED = [*_GERMAN[:40], *_ENGLISH[40:]]
+_OPPOSITE = [*_ENGLISH[:40], *_GERMAN[40:]]
 
 
 @pytest.mark.parametrize(
