@@ -227,13 +227,16 @@ class _TmxReader:
     def read_plain(self, text: str, place: int) -> int:
         """Read plain units from a place on; return the place after the last of them."""
         while unit := _PLAIN_UNIT.match(text, place):
-            sides: dict[int | None, str] = {}
             first, one, second, other = unit.groups()
-            for code, segment in ((first, one), (second, other)):
-                sides.setdefault(self._languages.side(code), " ".join(unescape(segment).split()))
-            self.pairs.append((sides.get(0, ""), sides.get(1, "")))
+            # Of two variants in a language, the first counts.
+            sides = {self._languages.side(second): other, self._languages.side(first): one}
+            self.pairs.append((_plain(sides.get(0, "")), _plain(sides.get(1, ""))))
             place = unit.end()
         return place
+
+
+def _plain(segment: str) -> str:
+    return " ".join(unescape(segment).split())
 
 
 def _language(attributes: Mapping[str, str]) -> str:
