@@ -3,7 +3,7 @@
 import logging
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from io import BytesIO
@@ -11,7 +11,13 @@ from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING
 
-from nmt.cli.writing import is_standard_output, require_another, warn_of_parts, write_content
+from nmt.cli.writing import (
+    SAMPLE,
+    is_standard_output,
+    require_another,
+    warn_of_parts,
+    write_content,
+)
 from nmt.echo import echo
 from nmt.errors import UserError, missing_extra
 
@@ -36,6 +42,16 @@ def is_document(path: Path) -> bool:
     return translation_format(path.name) is not None or (kind in EXTENSIONS and kind != ".txt")
 
 
+def is_wrapped(path: Path) -> bool:
+    """Return whether a file is .txt, and sentences at its beginning continue on the next line."""
+    from nmt.documents.plain_text import first_broken
+
+    if not _is_plain_text(path):
+        return False
+    lines = _decoded(path)[0].split("\n", SAMPLE)[:SAMPLE]
+    return first_broken([line.rstrip("\r") for line in lines]) is not None
+
+
 def require_lines_of_text(path: Path) -> None:
     """Refuse a file that translation line by line would damage."""
     from nmt.documents.extensions import BINARY, STRUCTURED, extension_of, not_supported
@@ -45,12 +61,12 @@ def require_lines_of_text(path: Path) -> None:
         raise UserError(f"{path}: {not_supported()}{_by_lines(path)}")
 
 
-def require_fitting(path: Path, output: Path | None, given: Mapping[str, bool]) -> None:
-    """Refuse options and outputs that do not fit a document; given: those options, if given."""
+def require_fitting(path: Path, output: Path | None, unfit: Sequence[str]) -> None:
+    """Refuse options and outputs that do not fit a document; unfit: such options that are given."""
     from nmt.config.data import translation_format
     from nmt.documents.extensions import TEXT, extension_of
 
-    if unfit := [name for name, is_given in given.items() if is_given]:
+    if unfit:
         remedy = "omit it" if len(unfit) == 1 else "omit them"
         raise UserError(
             f"{path}: a document cannot be combined with {' and '.join(unfit)}; {remedy}"
@@ -62,7 +78,9 @@ def require_fitting(path: Path, output: Path | None, given: Mapping[str, bool]) 
         return
     is_file = not output.exists() or output.is_file()  # not a device or a pipe
     if is_file and not is_standard_output(output):
-        if _format(output) != _format(path):
+        if kind == ".txt":
+            require_lines(output)
+        elif _format(output) != _format(path):
             raise UserError(
                 f"{output}: a document keeps its format; choose a name that ends with {kind}"
             )
@@ -105,16 +123,28 @@ def open_document(path: Path, languages: tuple[str, str]) -> "Document":
 def lines_of(path: Path) -> "Iterator[str]":
     """Yield the lines of a text file; one named .txt may have any encoding, as a document may."""
     from nmt.corpus.sources.readers import decode_lines, read_lines
-    from nmt.documents.extensions import extension_of
-    from nmt.documents.plain_text import decode
 
-    fits = path.is_file() and path.stat().st_size <= _LARGEST
-    if extension_of(path.name) != ".txt" or not fits:
+    if not _is_plain_text(path):
         return read_lines(path)
-    with _explained(path):
-        content, encoding = decode(path.read_bytes())
+    content, encoding = _decoded(path)
     _warn_of_encoding(path, encoding)
     return decode_lines(BytesIO(content.encode()), str(path))
+
+
+def _is_plain_text(path: Path) -> bool:
+    """Return whether a file is .txt, and small enough to be held in memory."""
+    from nmt.documents.extensions import extension_of
+
+    is_text = extension_of(path.name) == ".txt" and path.is_file()
+    return is_text and path.stat().st_size <= _LARGEST
+
+
+def _decoded(path: Path) -> tuple[str, str]:
+    """Return the text of a file, and its encoding."""
+    from nmt.documents.plain_text import decode
+
+    with _explained(path):
+        return decode(path.read_bytes())
 
 
 @contextmanager

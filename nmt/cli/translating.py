@@ -13,6 +13,7 @@ import typer
 
 from nmt.cli.documents import (
     is_document,
+    is_wrapped,
     lines_of,
     open_document,
     require_fitting,
@@ -153,13 +154,20 @@ def translate(
         )
     if tag and options.address:
         raise UserError("--tag and --address cannot be combined, because --address is itself a tag")
+    given = {"--n-best": n_best is not None, "--scores": scores, "--alignment": alignment}
+    given |= {"--prefix": prefix is not None, "--tag": tag is not None}
+    of_lines = [option for option, is_given in given.items() if is_given]
     file = input_ if input_ and is_document(input_) else None
     if input_ and not file:
         require_lines_of_text(input_)
+        if not of_lines and is_wrapped(input_):
+            file = input_
+            _LOG.warning(
+                f"{file}: sentences continue on the next line, so paragraphs are translated as a "
+                f"whole; to translate each line separately: nmt translate < {file}"
+            )
     if file:
-        unfit = {"--n-best": n_best is not None, "--scores": scores, "--alignment": alignment}
-        unfit |= {"--prefix": prefix is not None, "--tag": tag is not None}
-        require_fitting(file, output, unfit)
+        require_fitting(file, output, of_lines)
     elif output:
         require_lines(output)
         if input_:
@@ -182,13 +190,13 @@ def translate(
     if asked:
         converse(translator, runs[0], n_best, source_tag, scores=scores)
         return
-    given = "\n".join(text).split("\n") if text else []
-    total = len(given) or (count_lines(input_) if input_ and output else None)
-    read: Iterator[str] = iter(given or _input_lines(input_))
+    typed_lines = "\n".join(text).split("\n") if text else []
+    total = len(typed_lines) or (count_lines(input_) if input_ and output else None)
+    read: Iterator[str] = iter(typed_lines or _input_lines(input_))
     if input_ and input_.is_file():
         head = list(islice(read, SAMPLE))
         warn_of_language(input_, head, runs[0])
-        warn_of_broken_lines(input_, head)
+        warn_of_broken_lines(input_, head, of_lines)
         read = chain(head, read)
     typed, read = tee(read)
     lines = (source_tag + line for line in read)

@@ -60,15 +60,19 @@ def warn_of_language(input_: Path, lines: Iterable[str], run: "RunFolder") -> No
         )
 
 
-def warn_of_broken_lines(input_: Path, lines: Sequence[str]) -> None:
-    """Warn if a sentence continues in another line; lines: the first ones of the input."""
+def warn_of_broken_lines(input_: Path, lines: Sequence[str], options: Sequence[str]) -> None:
+    """Warn if a sentence continues on the next line.
+
+    lines: the first ones of the input; options: those given that need each line by itself
+    """
     from nmt.documents.plain_text import first_broken
 
     number = first_broken(lines)
     if number is not None:
+        remedy = f"omit {' and '.join(options)}" if options else "name the file .txt"
         _LOG.warning(
             f"{input_}: the sentence on line {number + 1} continues on the next, but each line is "
-            "translated separately; to join them, upload the file to nmt serve as a .txt document"
+            f"translated separately; to join them, {remedy}"
         )
 
 

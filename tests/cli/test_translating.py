@@ -335,17 +335,35 @@ def test_a_file_is_translated_with_progress(
     assert "translating: 1 lines [" in text(done.stderr)
 
 
-def test_sentences_that_continue_in_the_next_line_come_with_a_warning(
-    trained_run: RunFolder,
+WRAPPED = "Ben reads often, and in the evening he likes to swim\nwith Ida."
+
+
+def test_lines_that_were_wrapped_are_joined_in_txt(trained_run: RunFolder) -> None:
+    command = ["translate", "--run", trained_run.path, "--input"]
+    Path("in.txt").write_text(f"Anna sings today.\n\n{WRAPPED}\n")
+    done = nmt(*command, "in.txt", "--output", "out")
+    assert text(done.stderr).count("in.txt: sentences continue on the next line") == 1
+    texts = ["Anna sings today.", WRAPPED.replace("\n", " ")]
+    wanted = text(nmt("translate", "--run", trained_run.path, *texts).stdout).splitlines()
+    first, blank, *rest = Path("out").read_text().splitlines()
+    assert [first, blank, " ".join(rest)] == [wanted[0], "", wanted[1]]
+    Path("in.txt").write_text(f"Anna sings today.\n\n{WRAPPED.replace('with', 'With')}\n")
+    assert "continue" not in text(nmt(*command, "in.txt").stderr)
+
+
+@pytest.mark.parametrize(
+    ("options", "remedy"),
+    [(["in"], "name the file .txt"), (["in.txt", "--scores"], "omit --scores")],
+)
+def test_sentences_that_continue_on_the_next_line_come_with_a_warning(
+    trained_run: RunFolder, options: list[str], remedy: str
 ) -> None:
-    lines = ["Anna sings today.", "", "Ben reads often, and in the evening he likes to swim"]
-    Path("in.txt").write_text("\n".join([*lines, "with Ida.", ""]))
-    done = nmt("translate", "--run", trained_run.path, "--input", "in.txt")
+    Path(options[0]).write_text(f"Anna sings today.\n\n{WRAPPED}\n")
+    done = nmt("translate", "--run", trained_run.path, "--input", *options)
     assert len(text(done.stdout).splitlines()) == 4
-    assert text(done.stderr).count("in.txt: the sentence on line 3 continues on the next") == 1
-    Path("in.txt").write_text("\n".join([*lines, "With Ida.", ""]))
-    done = nmt("translate", "--run", trained_run.path, "--input", "in.txt")
-    assert "continues" not in text(done.stderr)
+    line = text(done.stderr).splitlines()[0]
+    assert line.startswith(f"{options[0]}: the sentence on line 3 continues on the next")
+    assert line.endswith(remedy)
 
 
 @pytest.mark.parametrize("name", ["in.txt", "in.md"])
