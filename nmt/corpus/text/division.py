@@ -48,10 +48,13 @@ _NOT_LAST = {
     ),
 }
 _SEPARATOR = re.compile(r"(?<=\w)\s+(?=[|•·>]\s+\w)|(?<=\s[|•·>])\s+(?=\w)")
-_SLASH = re.compile(r"(?<=[^\W\d_])\s+(?=/\s+[^\W\d_])")
-_SLASH_BEFORE_CLAUSE = re.compile(rf"{_SLASH.pattern}(?=/\s+(?:I|[Aa])\b)")  # else tea / coffee
+_SLASH_BEFORE_CLAUSE = re.compile(r"(?<=[^\W\d_])\s+(?=/\s+(?:I|[Aa])\b)")  # not tea / coffee
+_SLASH = re.compile(  # but not S / M / L
+    rf"(?<=[^\W\d_]{{2}})\s+(?=/\s+[^\W\d_]{{2}})|{_SLASH_BEFORE_CLAUSE.pattern}"
+)
 _LIST_SIGN = re.compile(r"(?<!\S)(\(?)([a-h]|\d)\) +(?=\w)")
-_LABEL = re.compile(r"[A-ZÄÖÜ]{4,}:(?= .*[a-zäöüß])")  # WARNING: in capitals, unlike the rest
+# WARNING: in capitals, unlike the rest, or [Draft] before a sentence
+_LABEL = re.compile(r"[A-ZÄÖÜ]{4,}:(?= .*[a-zäöüß])|\[[^\[\]]*[^\W\d_]{2}[^\[\]]*\](?= +[A-ZÄÖÜ])")
 _WORD_BEFORE = re.compile(r"[\w'’-]+$")
 _PUNCTUATION = re.compile(r"[.!?;:,…](?:\s|['\"”“’)]*$)")
 

@@ -62,6 +62,7 @@ _TWO_STOPS = re.compile(r"(?<=\d)\.\.(?!\.)")
 _ELLIPSIS = re.compile(r"(?<!\.)\.{2,4}(?!\.)")
 # Quotation marks of the translation that are not next to a quotation
 _STRAY_QUOTE = re.compile(rf"(?<![{PLACEHOLDERS}])(?<![{PLACEHOLDERS}][.,])\"(?![{PLACEHOLDERS}])")
+_ENDS = (".", "!", "?", "…")
 _SHORTEST, _LONGEST = 0.5, 2.5  # of the usual length
 
 
@@ -352,6 +353,9 @@ class Splitter:
             text = _ELLIPSIS.sub("...", text)
         if part.cased.endswith(".") and part.raw[-1:].isalpha():  # 5pm, read as 5 p.m.
             text = text.removesuffix(".")
+        if text.endswith(".") and part.after.lstrip().startswith(_ENDS):
+            # What follows are the rest of "!!!", or dots.
+            text = text[:-1] + (part.raw[-1:] if part.raw.endswith(_ENDS) else "")
         if (self.rules.source_language, self.rules.target_language) == ("en", "de"):
             text = with_signs(text, part.raw)
         if self.rules.target_language == "de":

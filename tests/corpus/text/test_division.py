@@ -2,7 +2,7 @@
 
 import pytest
 
-from nmt.corpus.text.division import halves, halves_of_run_on
+from nmt.corpus.text.division import halves, halves_of_run_on, items
 
 
 @pytest.mark.parametrize(
@@ -45,3 +45,22 @@ def test_text_in_other_languages_is_divided_only_if_it_must_be() -> None:
     text = "un deux trois quatre cinq six"
     assert halves_of_run_on(text, "fr") == [text]
     assert halves(text, "fr") == ["un deux trois", "quatre cinq six"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("soup / fish / cake", ["soup", "/", "fish", "/", "cake"]),
+        ("I sing / I swim", ["I sing", "/", "I swim"]),
+        ("it rains / I swim / she sings", ["it rains", "/", "I swim", "/", "she sings"]),
+        ("tea / coffee", ["tea / coffee"]),
+        ("Sizes: S / M / L", ["Sizes: S / M / L"]),
+        ("WARNING: It is hot.", ["WARNING:", "It is hot."]),
+        ("[Draft] The meeting is today.", ["[Draft]", "The meeting is today."]),
+        ("[my own note] See below.", ["[my own note]", "See below."]),
+        ("[Tom] likes it.", ["[Tom] likes it."]),
+        ("[1] The meeting is today.", ["[1] The meeting is today."]),
+    ],
+)
+def test_the_items_of_a_row_are_found(text: str, expected: list[str]) -> None:
+    assert items(text, "en") == expected

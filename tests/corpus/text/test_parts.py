@@ -587,6 +587,11 @@ def test_each_thing_is_one_placeholder(thing: str) -> None:
         ("Stop... is it red?", "Halt.. ist es rot?", "Halt... ist es rot?"),
         ("Stop…it is red", "Halt.... es ist rot", "Halt... es ist rot"),
         ("Stop it.", "Halt es..", "Halt es.."),
+        ("Stop it!!!", "Halt es.", "Halt es!"),  # the rest follows
+        ("Stop it?!", "Halt es.", "Halt es?"),
+        ("Stop it...", "Halt es.", "Halt es"),
+        ("Stop it …", "Halt es.", "Halt es"),
+        ('"Stop it!"', "Halt es.", "Halt es."),
     ],
 )
 def test_full_stops_are_those_of_the_source(typed: str, model_writes: str, expected: str) -> None:
