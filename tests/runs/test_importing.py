@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 import sentencepiece
 import torch
+from safetensors.torch import load_file, save_file
+from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[attr-defined]
 
 from nmt.config.yaml_files import load_config
 from nmt.corpus.sources.registry import open_corpora
@@ -500,6 +502,7 @@ def test_a_pickle_is_not_executed(content: Any, archive: bool) -> None:
         ("vocab.json", '{"<unk>": 1, "": 2}'),
         ("vocab.json", '{"<unk>": 1, "\\ud800x": 2}'),
         ("source.spm", "no model"),
+        ("source.spm", ""),
         ("model.safetensors", "no weights"),
         ("model.safetensors", None),
     ],
@@ -521,6 +524,32 @@ def test_truncated_weights_are_refused(kept: float) -> None:
     content = path.read_bytes()
     path.write_bytes(content[: int(len(content) * kept)])
     with pytest.raises(UserError, match=r"model\.safetensors"):
+        import_run(path.parent, Path("runs/marian"))
+
+
+@pytest.mark.parametrize("missing", ["trainer_spec", "normalizer_spec"])
+def test_sentencepiece_models_that_end_between_two_parts_are_refused(missing: str) -> None:
+    path = make_model() / "target.spm"
+    content = path.read_bytes()
+    model = ModelProto.FromString(content)
+    for part in ("denormalizer_spec", "normalizer_spec", "trainer_spec"):
+        model.ClearField(part)
+        if part == missing:
+            break
+    shorter = model.SerializeToString()
+    assert content.startswith(shorter)
+    path.write_bytes(shorter)
+    with pytest.raises(UserError, match=r"target\.spm: .*not a complete SentencePiece model"):
+        import_run(path.parent, Path("runs/marian"))
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_weights_that_are_no_finite_numbers_are_refused(value: float) -> None:
+    path = make_model() / "model.safetensors"
+    weights = load_file(path)
+    weights["model.decoder.layers.0.fc1.bias"][3] = value
+    save_file(weights, path)
+    with pytest.raises(UserError, match="infinite or not a number"):
         import_run(path.parent, Path("runs/marian"))
 
 
