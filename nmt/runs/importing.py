@@ -438,7 +438,7 @@ def _write_weights(
         except (ValueError, KeyError, TypeError, IndexError) as error:
             raise damaged(original.weights, one_line(error)[:200]) from None
     if not all(np.isfinite(array).all() for array in arrays.filled.values()):
-        raise damaged(original.weights, "it holds infinite numbers")
+        raise damaged(original.weights, "it holds numbers that are infinite or not a number")
     try:
         save_file(arrays.filled, output, {CHECKSUM: NO_CHECKSUM})
     except SafetensorError as error:  # such as a full disk

@@ -60,7 +60,7 @@ _END = "</s>"
 _Shape = Callable[[Array], Array]
 _LAYER = re.compile(r"(encoder|decoder)_l(\d+)_(self|context|ffn)_(.+)")
 _README_LANGUAGE = r"^\W*{} languages?(?:\(s\))?: *(.+?)\s*$"
-_NAME_LANGUAGES = re.compile(r"(?:.*[-_])?([a-z]{2,3})[-_]([a-z]{2,3})")
+_NAME_LANGUAGES = re.compile(r"(.*)(?<![^-_])([a-z]{2,3})[-_]([a-z]{2,3})")
 
 
 class _Decoder(BaseModel):
@@ -182,17 +182,29 @@ def _languages(folder: Path) -> tuple[str, str]:
         names = re.findall(_README_LANGUAGE.format(side), text, re.MULTILINE)
         found += names[:1]
     if len(found) < 2:
-        name = folder.resolve().name
-        named = _NAME_LANGUAGES.fullmatch(name)
-        found = list(named.groups()) if named else []
-        # Parts of a longer name may be abbreviations of something else.
-        known = any if name == "-".join(found) else all
-        if not found or not known(map(is_code, found)):
+        found = _languages_at_end(folder.resolve().name)
+        if not found:
             raise UserError(
                 f"{folder}: neither README.md nor the folder's name says which languages the "
                 "model translates; rename the folder, for example to en-de"
             )
     return language_code(found[0]), language_code(found[1])
+
+
+def _languages_at_end(name: str) -> list[str]:
+    """Return the two languages with which a folder's name ends, or an empty list.
+
+    >>> [_languages_at_end(name) for name in ("opus-mt-en-de", "opus-mt-en", "opus-mt-mt-en")]
+    [['en', 'de'], [], ['mt', 'en']]
+    """
+    named = _NAME_LANGUAGES.fullmatch(name)
+    if not named:
+        return []
+    before, *found = named.groups()
+    # Parts of a longer name may be abbreviations of something else, such as machine translation.
+    is_other = "mt" in found and "mt" not in re.split("[-_]", before)
+    known = all(map(is_code, found)) and not is_other if before else any(map(is_code, found))
+    return found if known else []
 
 
 def _pieces(folder: Path, vocabulary: Path, side: str) -> Any:

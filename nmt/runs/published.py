@@ -169,6 +169,9 @@ def read_pieces(path: Path) -> Any:
         content = read_small(path, LARGEST_MODEL)
         model = ModelProto.FromString(content)
         SentencePieceProcessor(model_proto=content)  # checks more, such as empty pieces
+    # protobuf also reads an empty file, and one that ends between two parts.
+    if not all(map(model.HasField, ("trainer_spec", "normalizer_spec"))):
+        raise damaged(path, "not a complete SentencePiece model")
     if model.trainer_spec.model_type not in KINDS:
         raise damaged(path, "neither a BPE nor a unigram model")
     return model

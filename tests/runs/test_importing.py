@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 import sentencepiece
 import torch
+from safetensors.torch import load_file, save_file
+from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[attr-defined]
 
 from nmt.config.yaml_files import load_config
 from nmt.corpus.sources.registry import open_corpora
@@ -84,9 +86,13 @@ def test_pieces_logits_and_greedy_translations_are_equal(
         found = theirs.generate(**batch, num_beams=1, max_length=13)
     hypotheses = [best for [best] in ours.engine(ids, [12] * len(ids), ours.decoding)]
     for row, hypothesis in zip(found.tolist(), hypotheses, strict=True):
-        written = row[1:]
-        end = written.index(0) if 0 in written else len(written)
-        assert written[:end] == [theirs_of_ours[1][i] for i in hypothesis.ids]
+        assert written_ids(row, end=0) == [theirs_of_ours[1][i] for i in hypothesis.ids]
+
+
+def written_ids(row: list[int], end: int) -> list[int]:
+    """Return what transformers wrote: without the first token, the end and what follows it."""
+    written = row[1:]
+    return written[: written.index(end)] if end in written else written
 
 
 def change(path: Path, **changes: Any) -> None:
@@ -127,13 +133,21 @@ def test_two_thousand_lines_are_split_into_the_same_pieces(kind: str) -> None:
         assert [numbers[i] for i in ours.tokenizers.source.encode(line)] == expected
 
 
-def test_beam_search_finds_the_translations_of_transformers(toy_config: Any) -> None:
+@pytest.mark.parametrize(
+    ("joint", "tie"),
+    [(True, "all"), pytest.param(False, "target", marks=pytest.mark.slow)],
+)
+def test_beam_search_writes_the_tokens_of_transformers(
+    toy_config: Any, joint: bool, tie: str
+) -> None:
     """With a trained model, whose beams end early; see `nmt/decoding/search/beam.py`."""
     limits = {"max_updates": 300, "epochs": 200, "learning_rate": 5e-3, "validate_updates": 300}
-    model = {"norm_position": "post", "final_norm": False}
-    export_run(
-        train(toy_config(model=model, training=limits), "run"), "out", "best", "transformers"
+    config = toy_config(
+        tokenizer={"joint": joint},
+        model={"norm_position": "post", "final_norm": False, "tie": tie},
+        training=limits,
     )
+    export_run(train(config, "run"), "out", "best", "transformers")
     theirs = transformers.MarianMTModel.from_pretrained("out").eval()
     tokenizer = transformers.MarianTokenizer.from_pretrained("out")
     run = import_run(Path("out"), Path("runs/marian"))
@@ -141,14 +155,15 @@ def test_beam_search_finds_the_translations_of_transformers(toy_config: Any) -> 
     batch = tokenizer(sources, return_tensors="pt", padding=True)
     with torch.no_grad():
         found = theirs.generate(**batch, num_beams=4, length_penalty=1.0, max_length=20)
-    expected = [tokenizer.decode(row, skip_special_tokens=True) for row in found]
     ours = load_translator(
         run, engine="pytorch", overrides=["decoding.beam_size=4", "decoding.length_penalty=1"]
     )
     ids = [[*ours.tokenizers.source.encode(source), 3] for source in sources]
     hypotheses = [best for [best] in ours.engine(ids, [19] * len(ids), ours.decoding)]
-    assert [ours.tokenizers.target.decode(each.ids) for each in hypotheses] == expected
-    assert len(set(expected)) > 190
+    numbers = numbers_of(Path("out"), "target_vocab", ours)
+    written = [written_ids(row, theirs.config.eos_token_id) for row in found.tolist()]
+    assert [[numbers[i] for i in each.ids] for each in hypotheses] == written
+    assert len(set(map(tuple, written))) > 190
 
 
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])
@@ -487,6 +502,7 @@ def test_a_pickle_is_not_executed(content: Any, archive: bool) -> None:
         ("vocab.json", '{"<unk>": 1, "": 2}'),
         ("vocab.json", '{"<unk>": 1, "\\ud800x": 2}'),
         ("source.spm", "no model"),
+        ("source.spm", ""),
         ("model.safetensors", "no weights"),
         ("model.safetensors", None),
     ],
@@ -508,6 +524,32 @@ def test_truncated_weights_are_refused(kept: float) -> None:
     content = path.read_bytes()
     path.write_bytes(content[: int(len(content) * kept)])
     with pytest.raises(UserError, match=r"model\.safetensors"):
+        import_run(path.parent, Path("runs/marian"))
+
+
+@pytest.mark.parametrize("missing", ["trainer_spec", "normalizer_spec"])
+def test_sentencepiece_models_that_end_between_two_parts_are_refused(missing: str) -> None:
+    path = make_model() / "target.spm"
+    content = path.read_bytes()
+    model = ModelProto.FromString(content)
+    for part in ("denormalizer_spec", "normalizer_spec", "trainer_spec"):
+        model.ClearField(part)
+        if part == missing:
+            break
+    shorter = model.SerializeToString()
+    assert content.startswith(shorter)
+    path.write_bytes(shorter)
+    with pytest.raises(UserError, match=r"target\.spm: .*not a complete SentencePiece model"):
+        import_run(path.parent, Path("runs/marian"))
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_weights_that_are_no_finite_numbers_are_refused(value: float) -> None:
+    path = make_model() / "model.safetensors"
+    weights = load_file(path)
+    weights["model.decoder.layers.0.fc1.bias"][3] = value
+    save_file(weights, path)
+    with pytest.raises(UserError, match="infinite or not a number"):
         import_run(path.parent, Path("runs/marian"))
 
 

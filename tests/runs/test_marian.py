@@ -124,6 +124,13 @@ def test_the_readme_overrules_the_name_of_the_folder(lines):
         ("opus-tatoeba-en-ro", ("en", "ro")),
         ("marian_en_de", ("en", "de")),
         ("downloaded-fr-en", ("fr", "en")),
+        ("mt-en", ("mt", "en")),
+        ("opus-mt-mt-en", ("mt", "en")),
+        ("opus-mt-en-mt", ("en", "mt")),
+        ("opus-mt-en", None),  # machine translation, not Maltese
+        ("my_mt_en", None),
+        ("opus-en-de-mt", None),
+        ("opus-mt-en-ROMANCE", None),
         ("opus-2020-02-26", None),
         ("opus+bt-2021-04-13", None),
         ("opus-mt-tc-big", None),
