@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -102,17 +103,16 @@ def busy(count: int) -> Iterator[None]:
 
 
 class Peer:
-    """A script, possibly in another environment, that does a unit of work on request.
+    """A process, possibly in another environment, that does a unit of work on request.
 
-    The script calls `serve(prepare)`, which calls `prepare(**given)` and then, for each line on
-    standard input, the function that it returned, and prints the number that this returns. The
-    script imports this module from its own folder.
+    module: in this folder; its function `training(**given)` returns the function to call for each
+    unit of work, which returns a number
     """
 
-    def __init__(self, python: Path | str, script: str, threads: int, **given: Any):
+    def __init__(self, python: Path | str, module: str, threads: int, **given: Any):
         with tempfile.NamedTemporaryFile(suffix=".pt", delete=False) as file:
             torch.save(given, file)
-        command = [str(python), str(Path(__file__).with_name(script)), file.name, str(threads)]
+        command = [str(python), __file__, module, file.name, str(threads)]
         # Without what nmt sets for itself: a peer's threads wait as they usually do.
         environment = {name: x for name, x in os.environ.items() if name != "OMP_WAIT_POLICY"}
         self._process = subprocess.Popen(
@@ -133,17 +133,6 @@ class Peer:
             if line.startswith("measured "):
                 return float(line.split()[1])
         raise SystemExit(f"{self._process.args!r} ended with {self._process.wait()}")
-
-
-def serve(prepare: Callable[..., Callable[[], float]]) -> None:
-    """Main function of a `Peer`'s script."""
-    given = Path(sys.argv[1])
-    torch.set_num_threads(int(sys.argv[2]))
-    torch.manual_seed(1)
-    work = prepare(**torch.load(given))
-    given.unlink()
-    for _ in sys.stdin:
-        print("measured", work(), flush=True)
 
 
 def peak_memory(process: int | str = "self") -> float:
@@ -263,3 +252,17 @@ def kinds_table(title: str, found: Mapping[str, Mapping[str, float]]) -> str:
 def report(rows: Iterable[Sequence[str]], device: str = "cpu") -> None:
     """Print the rows of `compared` below a description of the machine."""
     print(f"\n{machine(device)}\n\n{table(HEADER, rows)}")
+
+
+def be_peer(module: str, given: Path, threads: int) -> None:
+    """Do a unit of work of a `Peer` for each line on standard input, and print its result."""
+    torch.set_num_threads(threads)
+    torch.manual_seed(1)
+    work = import_module(module).training(**torch.load(given))
+    given.unlink()
+    for _ in sys.stdin:
+        print("measured", work(), flush=True)
+
+
+if __name__ == "__main__":
+    be_peer(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]))

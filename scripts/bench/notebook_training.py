@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import torch
-from measuring import Batches, count_tokens, serve, tokens_per_second
+from measuring import Batches, count_tokens, tokens_per_second
 from plain_training import PAD, Attention
 from torch import Tensor, nn
 from torch.nn import functional
@@ -79,7 +79,3 @@ def training(batches: Batches, sizes: list[int], cached: bool) -> Callable[[], f
         return loss
 
     return lambda: tokens_per_second(update, batches, count_tokens(batches))
-
-
-if __name__ == "__main__":
-    serve(training)

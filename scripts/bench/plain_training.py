@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from typing import Any
 
 import torch
-from measuring import Batches, count_tokens, serve, tokens_per_second
+from measuring import Batches, count_tokens, tokens_per_second
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -162,7 +162,3 @@ def training(
 ) -> Callable[[], float]:
     loop = Loop(Transformer(**sizes).to(device), label_smoothing, dtype)
     return lambda: tokens_per_second(loop.update, batches, count_tokens(batches))
-
-
-if __name__ == "__main__":
-    serve(training)

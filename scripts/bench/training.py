@@ -44,11 +44,9 @@ def main() -> None:
         # On a CPU, the plain loop uses float32: that is its default, and bfloat16 is often slower.
         dtype = torch.float32 if on_cpu else product_dtype(device, "auto")
         plain = {**given, "device": str(device), "dtype": dtype}
-        script = "plain_training.py"
-        theirs = {"plain PyTorch loop": Peer(sys.executable, script, threads, **plain)}
+        theirs = {"plain PyTorch loop": Peer(sys.executable, "plain_training", threads, **plain)}
         if on_cpu and not (arguments.big or arguments.no_joeynmt):
-            script = "joeynmt_training.py"
-            theirs[peers.JOEYNMT] = Peer(peers.python(), script, threads, **given)
+            theirs[peers.JOEYNMT] = Peer(peers.python(), "joeynmt_training", threads, **given)
         works: dict[str, Callable[[], float]] = {"nmt": lambda: speed(trainer, epoch), **theirs}
         found = in_turn(works, arguments.rounds)
         memory = {"nmt": peak_memory()} | {name: peer.peak_memory for name, peer in theirs.items()}

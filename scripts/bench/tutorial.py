@@ -31,7 +31,7 @@ def main() -> None:
 
         def notebook(cached: bool) -> Peer:
             given = {"batches": batches, "sizes": sizes, "cached": cached}
-            return Peer(sys.executable, "notebook_training.py", arguments.threads, **given)
+            return Peer(sys.executable, "notebook_training", arguments.threads, **given)
 
         works: dict[str, Callable[[], float]] = {
             "nmt": lambda: speed(trainer, epoch),
