@@ -122,7 +122,7 @@ class Peer:
     @property
     def peak_memory(self) -> float:
         """Its peak memory in MiB."""
-        return peak_memory(self._process.pid)
+        return memory(self._process.pid)
 
     def __call__(self) -> float:
         """Request one unit of work; return its result."""
@@ -135,10 +135,10 @@ class Peer:
         raise SystemExit(f"{self._process.args!r} ended with {self._process.wait()}")
 
 
-def peak_memory(process: int | str = "self") -> float:
-    """Return the peak resident memory of a process in MiB, as Linux reports it."""
+def memory(process: int | str = "self", kind: str = "VmHWM") -> float:
+    """Return the resident memory of a process in MiB: its peak, or with VmRSS what it has now."""
     status = Path(f"/proc/{process}/status").read_text()
-    return next(int(x.split()[1]) / 1024 for x in status.splitlines() if x.startswith("VmHWM"))
+    return next(int(x.split()[1]) / 1024 for x in status.splitlines() if x.startswith(kind))
 
 
 class Cost(NamedTuple):
@@ -151,18 +151,18 @@ class Cost(NamedTuple):
 
 def cost(command: Sequence[str], folder: Path | None = None) -> Cost:
     """Run a command in a folder, and return what it took; exit if it fails."""
-    before, start, memory = os.times(), time.perf_counter(), 0.0
+    before, start, peak = os.times(), time.perf_counter(), 0.0
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL) as process:
         while process.poll() is None:
             with suppress(StopIteration, OSError):  # it has just ended
-                memory = peak_memory(process.pid)
+                peak = memory(process.pid)
             time.sleep(0.005)
     if process.returncode:
         raise SystemExit(f"{' '.join(command)} ended with {process.returncode}")
     after = os.times()
     used = after.children_user + after.children_system
     used -= before.children_user + before.children_system
-    return Cost(time.perf_counter() - start, used, memory)
+    return Cost(time.perf_counter() - start, used, peak)
 
 
 def ceiling(
