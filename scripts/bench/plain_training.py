@@ -46,16 +46,12 @@ class Layer(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(
-        self,
-        x: Tensor,
-        mask: Tensor,
-        memory: Tensor | None = None,
-        memory_mask: Tensor | None = None,
+        self, x: Tensor, mask: Tensor, memory: Tensor | None = None, seen: Tensor | None = None
     ) -> Tensor:
         normed = self.norms[0](x)
         x = x + self.dropout(self.attention(normed, normed, mask))
         if self.cross is not None:
-            x = x + self.dropout(self.cross(self.norms[2](x), memory, memory_mask))
+            x = x + self.dropout(self.cross(self.norms[2](x), memory, seen))
         return x + self.dropout(self.feed_forward(self.norms[1](x)))
 
 

@@ -10,14 +10,13 @@ processes that only spin, and compared with the speed without them.
 
 import subprocess
 import sys
-import tempfile
 import venv
 from collections.abc import Callable
 from pathlib import Path
 
 import nmt  # isort: skip # noqa: F401, before PyTorch: threads wait passively
 import torch
-from batches import COMPARED, beginning, flops, for_peers, make_trainer, speed
+from batches import COMPARED, beginning, flops, for_peers, speed
 from measuring import Peer, busy, ceiling, compared, in_turn, memory, options, report, table
 
 from nmt.config.yaml_files import load_config
@@ -54,27 +53,26 @@ def main() -> None:
     config = load_config(COMPARED, [*(BIG if arguments.big else ()), *arguments.set])
     d_model, device = config.model.d_model, choose_device(arguments.device)
     on_cpu = device.type == "cpu"
-    with tempfile.TemporaryDirectory() as scratch:
-        trainer = make_trainer(config, Path(scratch), device)
-        epoch = beginning(trainer, arguments.updates or (2 if arguments.big else 10))
-        given, threads = for_peers(trainer, epoch), arguments.threads
-        # On a CPU, the plain loop uses float32: that is its default, and bfloat16 is often slower.
-        dtype = torch.float32 if on_cpu else product_dtype(device, "auto")
-        plain = {**given, "device": str(device), "dtype": dtype}
-        theirs = {"plain PyTorch loop": Peer(sys.executable, "plain_training", threads, **plain)}
-        if on_cpu and not (arguments.big or arguments.no_joeynmt):
-            theirs["JoeyNMT 2.3.0"] = Peer(peers_python(), "joeynmt_training", threads, **given)
-        works: dict[str, Callable[[], float]] = {"nmt": lambda: speed(trainer, epoch), **theirs}
-        found = in_turn(works, arguments.rounds)
-        peaks = {"nmt": memory()} | {name: peer.peak_memory for name, peer in theirs.items()}
-        with busy(arguments.busy):
-            beside = in_turn(works, arguments.rounds) if arguments.busy else {}
-        shape = 4096, d_model, 4 * d_model
-        achieved = {
-            "nmt": found["nmt"] * flops(trainer.state.model, list(epoch.batches())) / 1e9,
-            "float32 ceiling": ceiling(*shape, device=device),
-            "bfloat16 ceiling": ceiling(*shape, torch.bfloat16, device),
-        }
+    updates = arguments.updates or (2 if arguments.big else 10)
+    trainer, epoch = beginning(config, updates, device)
+    given, threads = for_peers(trainer, epoch), arguments.threads
+    # On a CPU, the plain loop uses float32: that is its default, and bfloat16 is often slower.
+    dtype = torch.float32 if on_cpu else product_dtype(device, "auto")
+    plain = {**given, "device": str(device), "dtype": dtype}
+    theirs = {"plain PyTorch loop": Peer(sys.executable, "plain_training", threads, **plain)}
+    if on_cpu and not (arguments.big or arguments.no_joeynmt):
+        theirs["JoeyNMT 2.3.0"] = Peer(peers_python(), "joeynmt_training", threads, **given)
+    works: dict[str, Callable[[], float]] = {"nmt": lambda: speed(trainer, epoch), **theirs}
+    found = in_turn(works, arguments.rounds)
+    peaks = {"nmt": memory()} | {name: peer.peak_memory for name, peer in theirs.items()}
+    with busy(arguments.busy):
+        beside = in_turn(works, arguments.rounds) if arguments.busy else {}
+    shape = 4096, d_model, 4 * d_model
+    achieved = {
+        "nmt": found["nmt"] * flops(trainer.state.model, list(epoch.batches())) / 1e9,
+        "float32 ceiling": ceiling(*shape, device=device),
+        "bfloat16 ceiling": ceiling(*shape, torch.bfloat16, device),
+    }
     name = f"training, d_model {d_model}"
     rows = compared(name, "tokens/s", found, more_is_better=True)
     rows += compared(f"{name}, memory", "MiB", peaks) if on_cpu else []
