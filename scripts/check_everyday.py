@@ -102,31 +102,28 @@ def doubles(train: Sequence[Line], held_out: Mapping[str, Sequence[Line]]) -> It
                     yield f"{line.place}: its {side} sentence is also in {other}"
 
 
-def unknown_words(lines: Iterable[Line]) -> Iterator[str]:
+def unknown_words(lines: Sequence[Line]) -> Iterator[str]:
     """Yield words that neither Hunspell nor `ACCEPTED` knows; names of the other side are known."""
     if not shutil.which("hunspell"):
         print("skipped unknown words: hunspell is not installed")
         return
-    accepted = set(ACCEPTED.read_text(encoding="utf-8").split()) if ACCEPTED.exists() else set()
-    english: dict[str, Line] = {}
-    german: dict[str, Line] = {}
-    for line in lines:
-        sides = [set(_WORD.findall(text)) for text in (line.english, line.german)]
-        common = sides[0] & sides[1]
-        for words, known in zip(sides, (english, german), strict=True):
-            for word in words - common - accepted:
-                known.setdefault(word.replace("’", "'"), line)
-    for known, dictionaries in ((english, "en_US,en_GB"), (german, "de_DE")):
+    accepted = set(ACCEPTED.read_text(encoding="utf-8").split())
+    for side, dictionaries in enumerate(("en_US,en_GB", "de_DE")):
+        first: dict[str, Line] = {}
+        for line in lines:
+            words = [set(_WORD.findall(text)) for text in (line.english, line.german)]
+            for word in words[side] - words[1 - side] - accepted:
+                first.setdefault(word.replace("’", "'"), line)
         done = subprocess.run(
             ["hunspell", "-d", dictionaries, "-l", "-i", "utf-8"],
-            input="\n".join(known),
+            input="\n".join(first),
             capture_output=True,
             text=True,
             check=True,
         )
         for word in sorted(set(done.stdout.split()) - accepted):
-            if word in known:
-                yield f"{known[word].place}: unknown word {word}"
+            if word in first:
+                yield f"{first[word].place}: unknown word {word}"
 
 
 def uncovered(lines: Iterable[Line]) -> list[str]:
@@ -151,9 +148,8 @@ def uncovered(lines: Iterable[Line]) -> list[str]:
 def shares(lines: Sequence[Line]) -> str:
     """Return the distribution of lengths, and the shares of questions and of figures."""
     lengths = [len(line.english.split()) for line in lines]
-    found = []
-    for low, high in ((1, 3), (4, 7), (8, 12), (13, 20), (21, 99)):
-        found.append(f"{low}–{high}: {sum(low <= n <= high for n in lengths) / len(lines):.1%}")
+    ranges = ((1, 3), (4, 7), (8, 12), (13, 20), (21, 99))
+    found = (f"{a}–{b}: {sum(a <= n <= b for n in lengths) / len(lines):.1%}" for a, b in ranges)
     questions = sum(line.english.rstrip('"”').endswith("?") for line in lines) / len(lines)
     figures = sum(any(map(str.isdigit, line.english)) for line in lines) / len(lines)
     return f"words {', '.join(found)}; questions {questions:.1%}; figures {figures:.1%}"

@@ -34,16 +34,16 @@ def check(package: Path, python: str) -> None:
         folder = Path(name)
         run(folder, python, "-m", "venv", "venv")
         bin_folder = folder / "venv" / ("Scripts" if os.name == "nt" else "bin")
-        pip = [str(bin_folder / "python"), "-m", "pip", "install", "--quiet"]
+        modules, nmt = [str(bin_folder / "python"), "-m"], str(bin_folder / "nmt")
+        pip = [*modules, "pip", "install", "--quiet", "-c", str(CONSTRAINTS)]
         torch = next(t for t in CONSTRAINTS.read_text().splitlines() if t.startswith("torch=="))
-        run(folder, *pip, "-c", str(CONSTRAINTS), torch)
-        run(folder, *pip, "-c", str(CONSTRAINTS), str(package), "mypy")
-        nmt = str(bin_folder / "nmt")
+        run(folder, *pip, torch)
+        run(folder, *pip, str(package), "mypy")
         run(folder, nmt, "--version")
         overrides = [part for field in SMALL for part in ("--set", field)]
         run(folder, nmt, "train", "--config", "sample.yaml", *overrides)
         run(folder, nmt, "translate", "oscar likes to code")
-        mypy = [str(bin_folder / "python"), "-m", "mypy", "--strict"]
+        mypy = [*modules, "mypy", "--strict"]
         (folder / "program.py").write_text(PROGRAM, encoding="utf-8")
         (folder / "wrong.py").write_text(WRONG, encoding="utf-8")
         run(folder, *mypy, "program.py")

@@ -11,6 +11,7 @@ import argparse
 from pathlib import Path
 
 from nmt.config.choices import ADDRESSES, Address
+from nmt.corpus.sources.readers import read_tsv
 from nmt.corpus.text.form_of_address import address, addresses
 from nmt.decoding.loading import load_translator
 
@@ -21,8 +22,8 @@ def main() -> None:
     parser.add_argument("file", type=Path)
     parser.add_argument("--lines", type=int, default=10**9)
     arguments = parser.parse_args()
-    pairs = [line.split("\t") for line in arguments.file.read_text("utf-8").splitlines()]
     # Each English line occurs with several translations, one of each form.
+    pairs = read_tsv(arguments.file)
     addressing = dict.fromkeys(source for source, target in pairs if address(target))
     lines = list(addressing)[: arguments.lines]
     translator = load_translator(arguments.run)

@@ -10,12 +10,10 @@ them. --whole also counts as lost what stands in the translation twice.
 import argparse
 import random
 import re
-from collections import Counter
 from pathlib import Path
 
 from nmt.corpus.text.placeholders import numbers_of, replace_codes
 from nmt.decoding.loading import load_translator
-from nmt.runs.finding import open_run
 from nmt.special_tokens import PLACEHOLDERS
 
 FILLERS = {
@@ -77,11 +75,8 @@ def main() -> None:
     parser.add_argument("--whole", action="store_true", help="count repetitions as lost, too")
     parser.add_argument("--wrong", action="store_true", help="also print the sentences that failed")
     arguments = parser.parse_args()
-    translator = load_translator(open_run(arguments.run))
-    fillers = {
-        kind: [x.strip() for line in text.strip().split("\n") for x in line.split("|")]
-        for kind, text in FILLERS.items()
-    }
+    translator = load_translator(arguments.run)
+    fillers = {kind: re.split(r"\s*[|\n]\s*", text.strip()) for kind, text in FILLERS.items()}
     draw = random.Random(1)
     lines, given = [], []
     for _ in range(arguments.sentences):
@@ -96,21 +91,21 @@ def main() -> None:
         lines.append(re.sub(r"\{(name|number|address)\}", fill, carrier))
         given.append(used)
     found = [options[0].text for options in translator.stream(lines)]
-    all_, kept = Counter[str](), Counter[str]()
+    kept: dict[str, list[bool]] = {kind: [] for kind in (*FILLERS, "all")}
     for line, text, used in zip(lines, found, given, strict=True):
         lost = []
         for kind, filler in used:
             count = occurrences(expected(kind, filler, translator.data.languages), text)
             is_kept = count == 1 if arguments.whole else count >= 1
-            all_[kind] += 1
-            kept[kind] += is_kept
+            kept[kind].append(is_kept)
+            kept["all"].append(is_kept)
             if not is_kept:
                 lost.append(filler)
         if lost and arguments.wrong:
             print(f"{', '.join(lost)}: {line}  →  {text}")
-    for kind, total in all_.items():
-        print(f"{kind:8} {kept[kind]:,} of {total:,} ({kept[kind] / total:.2%})")
-    print(f"{'all':8} {kept.total():,} of {all_.total():,} ({kept.total() / all_.total():.2%})")
+    for kind, each in kept.items():
+        if each:
+            print(f"{kind:8} {sum(each):,} of {len(each):,} ({sum(each) / len(each):.2%})")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,6 @@ from pathlib import Path
 
 from nmt.corpus.sources.readers import read_tsv
 from nmt.decoding.loading import load_translator
-from nmt.runs.finding import open_run
 
 VALIDATION = Path(__file__).resolve().parent.parent / "data" / "everyday" / "validation.tsv"
 LENGTHS = (20, 50, 150)  # words
@@ -42,11 +41,11 @@ def plain(text: str) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("run", type=Path)
     parser.add_argument("--texts", type=int, default=30, help="number of texts of each length")
     arguments = parser.parse_args()
-    translator = load_translator(open_run(arguments.run))
+    translator = load_translator(arguments.run)
     sentences = [source for source, _ in read_tsv(VALIDATION) if 4 <= len(source.split()) <= 14]
     draw = random.Random(3)
     for length in LENGTHS:

@@ -12,27 +12,30 @@ after the other, without loading the model.
 import argparse
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 
-from sacrebleu.metrics.bleu import BLEU
-from sacrebleu.metrics.chrf import CHRF
-
+from nmt.corpus.sources.readers import read_lines
 from nmt.decoding.glossary import Glossary, Match, Term
 from nmt.decoding.loading import load_translator
+from nmt.decoding.translator import Translator
+from nmt.evaluation.metrics import corpus_bleu, corpus_chrf
 
-# Source, reference, and entries: term, lemma, form in the reference or "".
-Row = tuple[str, str, list[list[str]]]
+Entries = list[list[str]]
+"""Each is a term, its lemma, and its form in the reference or ""."""
+Row = tuple[str, str, Entries]
+"""Source, reference, and entries."""
 
 
 def read(path: Path, lines: int) -> Iterator[Row]:
-    for line in path.read_text(encoding="utf-8").splitlines()[:lines]:
+    for line in islice(read_lines(path), lines):
         source, reference, entries = line.split("\t")
         columns = [entry.split(" = ") for entry in entries.split(" | ")]
         yield source, reference, [[*each, ""][:3] for each in columns]
 
 
-def glossary_of(entries: list[list[str]]) -> Glossary:
+def glossary_of(entries: Entries) -> Glossary:
     lemmas = {term: lemma for term, lemma, _ in entries}
     rows = enumerate(([*pair] for pair in lemmas.items()), start=1)
     return Glossary.of(rows, ("en", "de"), "entries")
@@ -43,7 +46,11 @@ def contains(text: str, forms: list[str]) -> bool:
     return any(re.search(rf"{re.escape(form)}\b", text, re.IGNORECASE) for form in forms)
 
 
-def report(label: str, rows: list[Row], outputs: list[str], seconds: float) -> None:
+def report(label: str, rows: list[Row], translator_for: Callable[[Entries], Translator]) -> None:
+    """Translate each line with the translator for its entries, and print what is found."""
+    start = time.time()
+    outputs = [translator_for(row[2]).translate([row[0]])[0].text for row in rows]
+    seconds = time.time() - start
     asked = present = exact = given = 0
     for (_, _, entries), output in zip(rows, outputs, strict=True):
         glossary = glossary_of(entries)
@@ -54,10 +61,9 @@ def report(label: str, rows: list[Row], outputs: list[str], seconds: float) -> N
             if found and form:
                 given += 1
                 exact += contains(output, [form])
-    references = [[reference for _, reference, _ in rows]]
-    bleu = BLEU().corpus_score(outputs, references).score
-    chrf = CHRF().corpus_score(outputs, references).score
     share = f"{exact / given:.1%}" if given else "-"
+    references = [reference for _, reference, _ in rows]
+    bleu, chrf = corpus_bleu(outputs, references), corpus_chrf(outputs, references)
     print(
         f"{label:<8} present {present / asked:.1%} of {asked}, as in the reference {share}, "
         f"BLEU {bleu:.1f}, chrF {chrf:.1f}, {seconds:.0f} s",
@@ -74,15 +80,8 @@ def main() -> None:
     rows = list(read(arguments.file, arguments.lines))
     translator = load_translator(arguments.run)
     _ = translator.pytorch  # loaded before times are taken
-    start = time.time()
-    plain = [translator.translate([source])[0].text for source, _, _ in rows]
-    report("without", rows, plain, time.time() - start)
-    start = time.time()
-    outputs = []
-    for source, _, entries in rows:
-        [best] = translator.customized(glossary_of(entries)).translate([source])
-        outputs.append(best.text)
-    report("with", rows, outputs, time.time() - start)
+    report("without", rows, lambda _: translator)
+    report("with", rows, lambda entries: translator.customized(glossary_of(entries)))
 
 
 if __name__ == "__main__":

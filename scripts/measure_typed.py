@@ -18,7 +18,9 @@ from urllib.parse import urlsplit
 
 from starlette.testclient import TestClient
 
+from nmt.corpus.sources.readers import read_lines
 from nmt.decoding.loading import load_translator
+from nmt.export.export import export_run
 from nmt.runs.finding import open_run
 from nmt.serve.app import make_app
 from nmt.serve.limits import Limits
@@ -48,8 +50,7 @@ def main() -> None:
     parser.add_argument("run", type=Path)
     parser.add_argument("cases", type=Path)
     arguments = parser.parse_args()
-    lines = arguments.cases.read_text(encoding="utf-8").splitlines()
-    cases = [line.split("\t") for line in lines if line]
+    cases = [line.split("\t") for line in read_lines(arguments.cases) if line]
     texts = [text for _, first, second in cases for text in (first, second)]
 
     run = open_run(arguments.run)
@@ -72,7 +73,7 @@ def main() -> None:
         TemporaryDirectory() as folder,
     ):
         exported = Path(folder, "exported")
-        by_command([], "-m", "nmt", "export", str(run.path), "--output", str(exported))
+        export_run(run, exported)
         ways = {
             "command line": by_command(texts, "-m", "nmt", "translate", "--run", str(run.path)),
             "server": list(map(served, texts)),

@@ -1,5 +1,6 @@
 """Identical batches for nmt and its peers, and their FLOP count."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,16 +20,14 @@ from nmt.training.loop import Trainer
 COMPARED = Path(__file__).with_name("compared.yaml")
 
 
-def make_trainer(config: Config, folder: Path, device: torch.device | None = None) -> Trainer:
-    """Return a trainer that could write a run to the folder."""
-    worker = Worker(device or torch.device("cpu"))
-    return Trainer(config, prepare(config), RunFolder(folder), worker)
-
-
-def beginning(trainer: Trainer, count: int) -> Epoch:
-    """Return the first epoch with its first `count` batches only."""
+def beginning(
+    config: Config, count: int, device: torch.device | None = None
+) -> tuple[Trainer, Epoch]:
+    """Return a trainer, and its first epoch with the first `count` batches only."""
+    nowhere = RunFolder(Path(os.devnull))  # nothing is written
+    trainer = Trainer(config, prepare(config), nowhere, Worker(device or torch.device("cpu")))
     epoch = trainer.plan.epoch(1)
-    return replace(epoch, order=epoch.order[:count])
+    return trainer, replace(epoch, order=epoch.order[:count])
 
 
 def as_tensors(epoch: Epoch) -> Batches:

@@ -7,27 +7,17 @@ processes that each keep a core busy. For training: `training.py --busy`.
 """
 
 import asyncio
-import sys
 import tempfile
-from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from measuring import busy, cost, in_turn, machine, options, seconds, table
+from decoding import program
+from measuring import busy, in_turn, machine, options, seconds, table
 from preparing import prepare, write
-from serving import CLIENTS, Server, clients
+from serving import CLIENTS, clients, serving
 
 from nmt.runs.finding import open_run
 
 BUSY = 1, 2  # processes
-
-
-def evaluating(run: Path) -> Callable[[], float]:
-    command = [sys.executable, "-m", "nmt", "evaluate", "--run", str(run)]
-    return lambda: cost(command).seconds
-
-
-def serving(server: Server, lines: Sequence[str]) -> Callable[[], float]:
-    return lambda: seconds(lambda: asyncio.run(clients(server.port, lines, CLIENTS)))
 
 
 def main() -> None:
@@ -36,14 +26,15 @@ def main() -> None:
     parser.set_defaults(rounds=3)
     arguments = parser.parse_args()
     lines = [example.source for example in open_run(arguments.run).examples("test")]
-    server = Server(arguments.run)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, serving(arguments.run) as (port, _):
         stem = Path(folder, "pairs")
         write(arguments.pairs, stem)
         works = {
-            "nmt evaluate": evaluating(arguments.run),
+            "nmt evaluate": program("-m", "nmt", "evaluate", "--run", str(arguments.run)),
             f"nmt prepare, {arguments.pairs:,} pairs": lambda: prepare(stem).seconds,
-            f"nmt serve, {CLIENTS} clients": serving(server, lines),
+            f"nmt serve, {CLIENTS} clients": lambda: seconds(
+                lambda: asyncio.run(clients(port, lines, CLIENTS))
+            ),
         }
         alone = in_turn(works, arguments.rounds)
         rows = {name: [name, f"{alone[name]:.2f} s"] for name in works}
@@ -52,8 +43,6 @@ def main() -> None:
                 beside = in_turn(works, arguments.rounds, warm_up=0)
             for name, row in rows.items():
                 row.append(f"{alone[name] / beside[name]:.2f}")
-    server.process.terminate()
-    server.process.wait()
     shares = (f"share of that speed beside {count}" for count in BUSY)
     print(f"{machine()}\n\n{table(['', 'alone', *shares], rows.values())}")
 

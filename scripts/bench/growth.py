@@ -6,43 +6,33 @@ Uses the model of `compared.yaml` with random tokens and untrained weights, beca
 not depend on the values. Changes one size at a time; prints the results and plots them.
 """
 
-import statistics
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import nmt  # isort: skip # noqa: F401, before PyTorch: threads wait passively
 import torch
-from measuring import machine, options, readable, seconds
+from batches import COMPARED
+from measuring import in_turn, machine, options, readable, seconds
 from preparing import prepare, write
 
+from nmt.config.config import Config
 from nmt.config.decoding import DecodingConfig
-from nmt.config.model import ModelConfig
-from nmt.config.training import TrainingConfig
+from nmt.config.yaml_files import load_config
 from nmt.decoding.engines.pytorch import PyTorchEngine
 from nmt.model.transformer import Transformer
 from nmt.reports.figures import picture
 from nmt.special_tokens import EOS, SPECIALS
-from nmt.training.backward import DropoutSeed, backward_in_shards
 from nmt.training.batches import Batch
-from nmt.training.loss import BatchLoss
-from nmt.training.optimizers import make_optimizer
+from nmt.training.distributed import Worker
+from nmt.training.step import TrainingState
 
 LENGTH, VOCABULARY, TOKENS = 15, 8000, 4096
 
 
-def model_of(d_model: int = 128, vocabulary: int = VOCABULARY) -> Transformer:
-    torch.manual_seed(1)
-    config = ModelConfig(
-        d_model=d_model,
-        heads=d_model // 32,
-        d_ff=2 * d_model,
-        encoder_layers=4,
-        decoder_layers=4,
-        dropout=0.3,
-        tie="all",
-    )
-    return Transformer(config, vocabulary, vocabulary)
+def config_of(d_model: int = 128) -> Config:
+    sizes = {"d_model": d_model, "heads": d_model // 32, "d_ff": 2 * d_model}
+    return load_config(COMPARED, [f"model.{name}={size}" for name, size in sizes.items()])
 
 
 def sentences(count: int, length: int, vocabulary: int) -> list[list[int]]:
@@ -53,23 +43,15 @@ def training(
     tokens: int = TOKENS, d_model: int = 128, vocabulary: int = VOCABULARY, length: int = LENGTH
 ) -> Callable[[], float]:
     """Return a function that performs an update and measures target tokens per second."""
-    model = model_of(d_model, vocabulary).train()
-    optimizer = make_optimizer(model, TrainingConfig())
-    loss = BatchLoss(model, TrainingConfig(), torch.device("cpu"))
+    state = TrainingState(config_of(d_model), vocabulary, vocabulary, Worker(torch.device("cpu")))
     sides = (sentences(max(1, tokens // (length + 1)), length, vocabulary) for _ in range(2))
     batch = Batch.from_ids(*sides)
-
-    def update() -> None:
-        backward_in_shards(loss, batch, batch.tokens, DropoutSeed(1, 1, 1))
-        optimizer.step()
-        optimizer.zero_grad()
-
-    return lambda: batch.tokens / seconds(update)
+    return lambda: batch.tokens / seconds(lambda: state.update([batch]))
 
 
 def decoding(beam_size: int) -> Callable[[], float]:
     """Return a function that measures sentences per second; all outputs have maximum length."""
-    engine = PyTorchEngine([model_of()])
+    engine = PyTorchEngine([Transformer(config_of().model, VOCABULARY, VOCABULARY)])
     settings = DecodingConfig(beam_size=beam_size, length_penalty=1.0)
     source = [[*ids, EOS] for ids in sentences(64, LENGTH, VOCABULARY)]
     limits = [LENGTH] * len(source)
@@ -93,30 +75,29 @@ GROWTH: dict[str, tuple[str, Sequence[int], Callable[[int], Callable[[], float]]
 }
 
 
-def measure(rounds: int) -> dict[str, dict[int, float]]:
-    found: dict[str, dict[int, float]] = {}
+def measure(rounds: int) -> dict[str, list[float]]:
+    found = {}
     for name, (unit, sizes, work_of) in GROWTH.items():
-        found[name] = {}
-        for size in sizes:
-            work = work_of(size)
-            if name != "pairs prepared":  # runs in a new process, so a warm-up would not help
-                work()
-            found[name][size] = statistics.median(work() for _ in range(rounds))
-            print(f"{name} {size:,}: {readable(found[name][size])} {unit}", flush=True)
+        works = {f"{name} {size:,}": work_of(size) for size in sizes}
+        # Preparing runs in a new process, so a warm-up would not help.
+        medians = in_turn(works, rounds, warm_up=int(work_of is not preparing))
+        for work, median in medians.items():
+            print(f"{work}: {readable(median)} {unit}", flush=True)
+        found[name] = list(medians.values())
     return found
 
 
-def draw(found: dict[str, dict[int, float]], path: Path) -> None:
+def draw(found: dict[str, list[float]], path: Path) -> None:
     with picture(path, 11, 6.5) as figure:
         panels = figure.subplots(2, 3).flatten()
         for panel, (name, values) in zip(panels, found.items(), strict=True):
-            panel.plot(list(values), list(values.values()), marker="o")
+            unit, sizes, _ = GROWTH[name]
+            panel.plot(sizes, values, marker="o")
             panel.set_xscale("log", base=2)
-            panel.set_xticks(list(values), [f"{size:,}" for size in values])
+            panel.set_xticks(sizes, [f"{size:,}" for size in sizes])
             panel.minorticks_off()
             panel.set_ylim(bottom=0)
-            panel.set_xlabel(name)
-            panel.set_ylabel(GROWTH[name][0])
+            panel.set(xlabel=name, ylabel=unit)
 
 
 def main() -> None:

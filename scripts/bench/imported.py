@@ -72,7 +72,6 @@ def make_model(folder: Path) -> list[str]:
     network = transformers.MarianMTModel(
         transformers.MarianConfig(
             vocab_size=VOCABULARY,
-            decoder_vocab_size=VOCABULARY,
             pad_token_id=last,
             decoder_start_token_id=last,
             eos_token_id=0,

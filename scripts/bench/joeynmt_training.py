@@ -13,7 +13,7 @@ from joeynmt.batch import Batch
 from joeynmt.model import build_model
 from joeynmt.transformer_layers import MultiHeadedAttention, PositionwiseFeedForward
 from joeynmt.vocabulary import Vocabulary
-from measuring import Batches, count_tokens, serve, tokens_per_second
+from measuring import Batches, count_tokens, tokens_per_second
 from torch import Tensor
 
 PAD, UNK, BOS, EOS = range(4)  # nmt's ids
@@ -94,7 +94,3 @@ def training(
         return loss
 
     return lambda: tokens_per_second(update, batches, tokens)
-
-
-if __name__ == "__main__":
-    serve(training)

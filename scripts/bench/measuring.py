@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -102,17 +103,16 @@ def busy(count: int) -> Iterator[None]:
 
 
 class Peer:
-    """A script, possibly in another environment, that does a unit of work on request.
+    """A process, possibly in another environment, that does a unit of work on request.
 
-    The script calls `serve(prepare)`, which calls `prepare(**given)` and then, for each line on
-    standard input, the function that it returned, and prints the number that this returns. The
-    script imports this module from its own folder.
+    module: in this folder; its function `training(**given)` returns the function to call for each
+    unit of work, which returns a number
     """
 
-    def __init__(self, python: Path | str, script: str, threads: int, **given: Any):
+    def __init__(self, python: Path | str, module: str, threads: int, **given: Any):
         with tempfile.NamedTemporaryFile(suffix=".pt", delete=False) as file:
             torch.save(given, file)
-        command = [str(python), str(Path(__file__).with_name(script)), file.name, str(threads)]
+        command = [str(python), __file__, module, file.name, str(threads)]
         # Without what nmt sets for itself: a peer's threads wait as they usually do.
         environment = {name: x for name, x in os.environ.items() if name != "OMP_WAIT_POLICY"}
         self._process = subprocess.Popen(
@@ -122,7 +122,7 @@ class Peer:
     @property
     def peak_memory(self) -> float:
         """Its peak memory in MiB."""
-        return peak_memory(self._process.pid)
+        return memory(self._process.pid)
 
     def __call__(self) -> float:
         """Request one unit of work; return its result."""
@@ -135,21 +135,10 @@ class Peer:
         raise SystemExit(f"{self._process.args!r} ended with {self._process.wait()}")
 
 
-def serve(prepare: Callable[..., Callable[[], float]]) -> None:
-    """Main function of a `Peer`'s script."""
-    given = Path(sys.argv[1])
-    torch.set_num_threads(int(sys.argv[2]))
-    torch.manual_seed(1)
-    work = prepare(**torch.load(given))
-    given.unlink()
-    for _ in sys.stdin:
-        print("measured", work(), flush=True)
-
-
-def peak_memory(process: int | str = "self") -> float:
-    """Return the peak resident memory of a process in MiB, as Linux reports it."""
+def memory(process: int | str = "self", kind: str = "VmHWM") -> float:
+    """Return the resident memory of a process in MiB: its peak, or with VmRSS what it has now."""
     status = Path(f"/proc/{process}/status").read_text()
-    return next(int(x.split()[1]) / 1024 for x in status.splitlines() if x.startswith("VmHWM"))
+    return next(int(x.split()[1]) / 1024 for x in status.splitlines() if x.startswith(kind))
 
 
 class Cost(NamedTuple):
@@ -162,18 +151,18 @@ class Cost(NamedTuple):
 
 def cost(command: Sequence[str], folder: Path | None = None) -> Cost:
     """Run a command in a folder, and return what it took; exit if it fails."""
-    before, start, memory = os.times(), time.perf_counter(), 0.0
+    before, start, peak = os.times(), time.perf_counter(), 0.0
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL) as process:
         while process.poll() is None:
             with suppress(StopIteration, OSError):  # it has just ended
-                memory = peak_memory(process.pid)
+                peak = memory(process.pid)
             time.sleep(0.005)
     if process.returncode:
         raise SystemExit(f"{' '.join(command)} ended with {process.returncode}")
     after = os.times()
     used = after.children_user + after.children_system
     used -= before.children_user + before.children_system
-    return Cost(time.perf_counter() - start, used, memory)
+    return Cost(time.perf_counter() - start, used, peak)
 
 
 def ceiling(
@@ -263,3 +252,17 @@ def kinds_table(title: str, found: Mapping[str, Mapping[str, float]]) -> str:
 def report(rows: Iterable[Sequence[str]], device: str = "cpu") -> None:
     """Print the rows of `compared` below a description of the machine."""
     print(f"\n{machine(device)}\n\n{table(HEADER, rows)}")
+
+
+def be_peer(module: str, given: Path, threads: int) -> None:
+    """Do a unit of work of a `Peer` for each line on standard input, and print its result."""
+    torch.set_num_threads(threads)
+    torch.manual_seed(1)
+    work = import_module(module).training(**torch.load(given))
+    given.unlink()
+    for _ in sys.stdin:
+        print("measured", work(), flush=True)
+
+
+if __name__ == "__main__":
+    be_peer(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]))

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import torch
-from measuring import Batches, count_tokens, serve, tokens_per_second
-from plain_training import PAD, Attention
+from measuring import Batches, count_tokens, tokens_per_second
+from plain_training import PAD, Layer, causal_mask
 from torch import Tensor, nn
 from torch.nn import functional
 
-D_MODEL, HEADS, D_FF = 512, 8, 2048
+D_MODEL = 512
 
 
 def positions(length: int) -> Tensor:
@@ -28,15 +28,8 @@ def positions(length: int) -> Tensor:
     return table
 
 
-class Block(nn.Module):
-    def __init__(self, decoder: bool):
-        super().__init__()
-        self.attention = Attention(D_MODEL, HEADS)
-        self.cross = Attention(D_MODEL, HEADS) if decoder else None
-        self.feed_forward = nn.Sequential(
-            nn.Linear(D_MODEL, D_FF), nn.ReLU(), nn.Linear(D_FF, D_MODEL)
-        )
-        self.norms = nn.ModuleList(nn.LayerNorm(D_MODEL) for _ in range(3))
+class Block(Layer):
+    """A layer with the norms after its parts instead of before them."""
 
     def forward(
         self, x: Tensor, mask: Tensor, memory: Tensor | None = None, seen: Tensor | None = None
@@ -52,14 +45,15 @@ class Notebook(nn.Module):
         super().__init__()
         self.source = nn.Embedding(source_size, D_MODEL)
         self.target = nn.Embedding(target_size, D_MODEL)
-        self.encoder, self.decoder = Block(decoder=False), Block(decoder=True)
+        self.encoder, self.decoder = (
+            Block(D_MODEL, heads=8, d_ff=2048, dropout=0.0, decoder=side) for side in (False, True)
+        )
         self.output = nn.Linear(D_MODEL, target_size)
         self.positions = lru_cache(positions) if cached else positions
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         seen = (source != PAD)[:, None, None, :]
-        causal = torch.ones(target.shape[1], target.shape[1], dtype=torch.bool).tril()
-        mask = (target != PAD)[:, None, None, :] & causal
+        mask = (target != PAD)[:, None, None, :] & causal_mask(target)
         memory = self.encoder(self.source(source) + self.positions(source.shape[1]), seen)
         x = self.target(target) + self.positions(target.shape[1])
         return self.output(self.decoder(x, mask, memory, seen))
@@ -79,7 +73,3 @@ def training(batches: Batches, sizes: list[int], cached: bool) -> Callable[[], f
         return loss
 
     return lambda: tokens_per_second(update, batches, count_tokens(batches))
-
-
-if __name__ == "__main__":
-    serve(training)

@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from typing import Any
 
 import torch
-from measuring import Batches, count_tokens, serve, tokens_per_second
+from measuring import Batches, count_tokens, tokens_per_second
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -46,16 +46,12 @@ class Layer(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(
-        self,
-        x: Tensor,
-        mask: Tensor,
-        memory: Tensor | None = None,
-        memory_mask: Tensor | None = None,
+        self, x: Tensor, mask: Tensor, memory: Tensor | None = None, seen: Tensor | None = None
     ) -> Tensor:
         normed = self.norms[0](x)
         x = x + self.dropout(self.attention(normed, normed, mask))
         if self.cross is not None:
-            x = x + self.dropout(self.cross(self.norms[2](x), memory, memory_mask))
+            x = x + self.dropout(self.cross(self.norms[2](x), memory, seen))
         return x + self.dropout(self.feed_forward(self.norms[1](x)))
 
 
@@ -162,7 +158,3 @@ def training(
 ) -> Callable[[], float]:
     loop = Loop(Transformer(**sizes).to(device), label_smoothing, dtype)
     return lambda: tokens_per_second(loop.update, batches, count_tokens(batches))
-
-
-if __name__ == "__main__":
-    serve(training)

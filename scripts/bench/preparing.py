@@ -8,17 +8,21 @@ and the peer is `nmt prepare` with the same pairs as TSV. Each program runs in i
 import time is included. A run takes minutes, so there is one round, without a warm-up.
 """
 
+import random
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from xml.sax.saxutils import escape
 
 from measuring import Cost, compared, cost, in_turn, options, report
-from repetition import repeated
+
+from nmt.config.data import DataConfig
+from nmt.corpus.sources.registry import open_corpus
 
 VOCABULARY_SIZE = "8000"
+UNCHANGED, NUMBER, COMPOUND = 0.02, 0.05, 0.10  # shares of pairs, and of replaced words
 HEAD = (
     '<?xml version="1.0" encoding="UTF-8"?>\n<tmx version="1.4">\n<header srclang="en"/>\n<body>\n'
 )
@@ -32,6 +36,41 @@ UNIT = """\
       </tuv>
     </tu>
 """
+
+
+def repeated(count: int) -> Iterator[tuple[str, str]]:
+    """Yield pairs of the built-in sample, with changes; always the same.
+
+    In each pair, one word per side is replaced by a word of another sentence, or sometimes by a
+    word that the corpus does not contain: a number, or two words joined into one, as in German
+    compounds. Therefore new words keep appearing, as in real corpora, and a few pairs occur twice.
+    The translations are wrong, but that does not matter to a tokenizer.
+    """
+    dice = random.Random(1)
+    pairs = list(open_corpus(DataConfig(source="sample")).pairs("train"))
+    sides = [[side.split() for side in column] for column in zip(*pairs, strict=True)]
+    words = [[word for sentence in sentences for word in sentence] for sentences in sides]
+    for _ in range(count):
+        number = dice.randrange(len(pairs))
+        if dice.random() < UNCHANGED:
+            yield pairs[number]
+        else:
+            source, target = (
+                _changed(sentences[number], of_side, dice)
+                for sentences, of_side in zip(sides, words, strict=True)
+            )
+            yield source, target
+
+
+def _changed(sentence: list[str], words: list[str], dice: random.Random) -> str:
+    kind = dice.random()
+    word = dice.choice(words)
+    if kind < NUMBER:
+        word = str(dice.randrange(100_000))
+    elif kind < NUMBER + COMPOUND:
+        word += dice.choice(words).lower()
+    place = dice.randrange(len(sentence))
+    return " ".join([*sentence[:place], word, *sentence[place + 1 :]])
 
 
 def write(count: int, stem: Path) -> None:

@@ -6,13 +6,11 @@ Microseconds of processor time per target token, as PyTorch's profiler reports t
 so that no thread waits for another. The model and the batches are those of `training.py`.
 """
 
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 
 import nmt  # isort: skip # noqa: F401, before PyTorch: threads wait passively
 import torch
-from batches import COMPARED, beginning, for_peers, make_trainer, speed
+from batches import COMPARED, beginning, for_peers, speed
 from measuring import by_kind, count_tokens, kinds_table, machine, options
 from plain_training import training
 from torch.profiler import ProfilerActivity, profile
@@ -43,16 +41,14 @@ def profiled(work: Callable[[], object], tokens: int) -> dict[str, float]:
 def main() -> None:
     arguments = options(__doc__, "--set").parse_args()
     torch.set_num_threads(1)
-    with tempfile.TemporaryDirectory() as scratch:
-        trainer = make_trainer(load_config(COMPARED, arguments.set), Path(scratch))
-        epoch = beginning(trainer, UPDATES)
-        given = for_peers(trainer, epoch)
-        tokens = count_tokens(given["batches"])
-        plain = training(**given, device="cpu", dtype=torch.float32)
-        found = {
-            "plain loop": profiled(plain, tokens),
-            "nmt": profiled(lambda: speed(trainer, epoch), tokens),
-        }
+    trainer, epoch = beginning(load_config(COMPARED, arguments.set), UPDATES)
+    given = for_peers(trainer, epoch)
+    tokens = count_tokens(given["batches"])
+    plain = training(**given, device="cpu", dtype=torch.float32)
+    found = {
+        "plain loop": profiled(plain, tokens),
+        "nmt": profiled(lambda: speed(trainer, epoch), tokens),
+    }
     print(f"{machine()}\n\n{kinds_table('µs per target token', found)}")
 
 

@@ -5,7 +5,6 @@ python scripts/bench/serving.py --run runs/sample
 
 import asyncio
 import json
-import os
 import random
 import statistics
 import subprocess
@@ -13,12 +12,13 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from decoding import one_sentence
-from measuring import options, seconds, table
+from measuring import memory, options, seconds, table
 
 from nmt.decoding.loading import load_translator
 from nmt.runs.finding import open_run
@@ -29,27 +29,23 @@ DAWDLING_CLIENTS = 20
 TIMEOUT = 10  # seconds; limit for receiving a request, and for answering it
 
 
-class Server:
-    """`nmt serve` in a separate process, on a free port."""
-
-    def __init__(self, run: Path):
-        command = [sys.executable, "-m", "nmt", "serve", "--port", "0", "--run", str(run)]
-        command += ["--timeout", str(TIMEOUT)]
-        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-        assert self.process.stderr
-        for line in self.process.stderr:
-            if line.startswith("open"):
-                self.port = urlsplit(line.split()[1]).port or 0
-                # Keep reading its output; it would block on a full pipe.
-                rest = (self.process.stderr,)
-                threading.Thread(target=sys.stderr.writelines, args=rest, daemon=True).start()
-                return
-        raise SystemExit("nmt serve exited before it was ready")
-
-    def memory(self) -> float:
-        """Return the resident memory in MB."""
-        pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+@contextmanager
+def serving(run: Path) -> Iterator[tuple[int, int]]:
+    """Run `nmt serve` on a free port; yield the port and the number of its process."""
+    command = [sys.executable, "-m", "nmt", "serve", "--port", "0", "--run", str(run)]
+    command += ["--timeout", str(TIMEOUT)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr
+        address = next((line.split()[1] for line in process.stderr if line.startswith("open")), "")
+        if not address:
+            raise SystemExit("nmt serve exited before it was ready")
+        # Keep reading its output; it would block on a full pipe.
+        rest = (process.stderr,)
+        threading.Thread(target=sys.stderr.writelines, args=rest, daemon=True).start()
+        try:
+            yield urlsplit(address).port or 0, process.pid
+        finally:
+            process.terminate()
 
 
 class Client:
@@ -188,29 +184,27 @@ def main() -> None:
     arguments = parser.parse_args()
     run = open_run(arguments.run)
     lines = [example.source for example in run.examples("test")]
-    start = time.perf_counter()
-    server = Server(arguments.run)
-    asyncio.run(Client(server.port).translate(lines[0]))
-    first = time.perf_counter() - start
-    translate = load_translator(run).translate
-    right = [each.text for each in translate(lines)]
-    crowds, shares = [], []
-    for _ in range(arguments.rounds):
-        offline = seconds(lambda: translate(lines))
-        start = time.perf_counter()
-        many, _ = asyncio.run(clients(server.port, lines, CLIENTS))
-        taken = time.perf_counter() - start
-        crowds.append(len(lines) / taken)
-        shares.append(offline / taken)
     some = lines[:200]
-    one, took = asyncio.run(clients(server.port, some, 1))
-    extra = 1000 * (statistics.median(took) - one_sentence(translate, some)())
+    crowds, shares = [], []
+    start = time.perf_counter()
+    with serving(arguments.run) as (port, process):
+        asyncio.run(Client(port).translate(lines[0]))
+        first = time.perf_counter() - start
+        translate = load_translator(run).translate
+        right = [each.text for each in translate(lines)]
+        for _ in range(arguments.rounds):
+            offline = seconds(lambda: translate(lines))
+            start = time.perf_counter()
+            many, _ = asyncio.run(clients(port, lines, CLIENTS))
+            taken = time.perf_counter() - start
+            crowds.append(len(lines) / taken)
+            shares.append(offline / taken)
+        one, took = asyncio.run(clients(port, some, 1))
+        extra = 1000 * (statistics.median(took) - one_sentence(translate, some)())
+        before = memory(process, "VmRSS")
+        found = asyncio.run(attack(port, lines, right, arguments.requests))
+        after = memory(process, "VmRSS")
     wrong = sum(a != b for a, b in zip(one + many, right[:200] + right, strict=True))
-    before = server.memory()
-    found = asyncio.run(attack(server.port, lines, right, arguments.requests))
-    after = server.memory()
-    server.process.terminate()
-    server.process.wait()
     several = statistics.median(crowds) / (len(some) / sum(took))
     attacks = f"{arguments.requests:,} requests, a tenth hostile"
     lost = found["unanswered"] + found["rejected"]
@@ -226,7 +220,7 @@ def main() -> None:
         ("… valid requests without an answer, or rejected", f"{lost}", "0"),
         ("… valid requests answered with 503", f"{found['busy']}", ""),
         ("… clients that send byte by byte, cut off", cut_off, "all"),
-        ("… memory before and after", f"{before:.0f}, {after:.0f} MB", "flat"),
+        ("… memory before and after", f"{before:.0f}, {after:.0f} MiB", "flat"),
     ]
     print(table(("", "measured", "target"), rows))
 

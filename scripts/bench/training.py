@@ -8,22 +8,38 @@ nmt's precision, and JoeyNMT is left out. With `--busy N`, everything is measure
 processes that only spin, and compared with the speed without them.
 """
 
+import subprocess
 import sys
-import tempfile
+import venv
 from collections.abc import Callable
 from pathlib import Path
 
 import nmt  # isort: skip # noqa: F401, before PyTorch: threads wait passively
-import peers
 import torch
-from batches import COMPARED, beginning, flops, for_peers, make_trainer, speed
-from measuring import Peer, busy, ceiling, compared, in_turn, options, peak_memory, report, table
+from batches import COMPARED, beginning, flops, for_peers, speed
+from measuring import Peer, busy, ceiling, compared, in_turn, memory, options, report, table
 
 from nmt.config.yaml_files import load_config
 from nmt.device import choose_device, product_dtype
 
 LAYERS = ["model.encoder_layers=6", "model.decoder_layers=6"]
+PEERS = Path(__file__).parents[2] / "data" / "bench" / "peers"  # JoeyNMT's environment
+PACKAGES = ["torch==2.13.0", "importlib_metadata", "joeynmt==2.3.0"]
 BIG = ["model.d_model=512", "model.heads=8", "model.d_ff=2048", *LAYERS]
+
+
+def peers_python() -> Path:
+    """Return the interpreter of the peers' environment, which is created once."""
+    interpreter = PEERS / "bin" / "python"
+    done = PEERS / ".ready"
+    if not done.exists():
+        print(f"installing {', '.join(PACKAGES)} into {PEERS}", file=sys.stderr)
+        venv.create(PEERS, with_pip=True, clear=True)
+        # PyTorch first and pinned, so that no other package pulls in a different version.
+        for package in PACKAGES:
+            subprocess.run([interpreter, "-m", "pip", "install", "--quiet", package], check=True)
+        done.touch()
+    return interpreter
 
 
 def main() -> None:
@@ -37,32 +53,29 @@ def main() -> None:
     config = load_config(COMPARED, [*(BIG if arguments.big else ()), *arguments.set])
     d_model, device = config.model.d_model, choose_device(arguments.device)
     on_cpu = device.type == "cpu"
-    with tempfile.TemporaryDirectory() as scratch:
-        trainer = make_trainer(config, Path(scratch), device)
-        epoch = beginning(trainer, arguments.updates or (2 if arguments.big else 10))
-        given, threads = for_peers(trainer, epoch), arguments.threads
-        # On a CPU, the plain loop uses float32: that is its default, and bfloat16 is often slower.
-        dtype = torch.float32 if on_cpu else product_dtype(device, "auto")
-        plain = {**given, "device": str(device), "dtype": dtype}
-        script = "plain_training.py"
-        theirs = {"plain PyTorch loop": Peer(sys.executable, script, threads, **plain)}
-        if on_cpu and not (arguments.big or arguments.no_joeynmt):
-            script = "joeynmt_training.py"
-            theirs[peers.JOEYNMT] = Peer(peers.python(), script, threads, **given)
-        works: dict[str, Callable[[], float]] = {"nmt": lambda: speed(trainer, epoch), **theirs}
-        found = in_turn(works, arguments.rounds)
-        memory = {"nmt": peak_memory()} | {name: peer.peak_memory for name, peer in theirs.items()}
-        with busy(arguments.busy):
-            beside = in_turn(works, arguments.rounds) if arguments.busy else {}
-        shape = 4096, d_model, 4 * d_model
-        achieved = {
-            "nmt": found["nmt"] * flops(trainer.state.model, list(epoch.batches())) / 1e9,
-            "float32 ceiling": ceiling(*shape, device=device),
-            "bfloat16 ceiling": ceiling(*shape, torch.bfloat16, device),
-        }
+    updates = arguments.updates or (2 if arguments.big else 10)
+    trainer, epoch = beginning(config, updates, device)
+    given, threads = for_peers(trainer, epoch), arguments.threads
+    # On a CPU, the plain loop uses float32: that is its default, and bfloat16 is often slower.
+    dtype = torch.float32 if on_cpu else product_dtype(device, "auto")
+    plain = {**given, "device": str(device), "dtype": dtype}
+    theirs = {"plain PyTorch loop": Peer(sys.executable, "plain_training", threads, **plain)}
+    if on_cpu and not (arguments.big or arguments.no_joeynmt):
+        theirs["JoeyNMT 2.3.0"] = Peer(peers_python(), "joeynmt_training", threads, **given)
+    works: dict[str, Callable[[], float]] = {"nmt": lambda: speed(trainer, epoch), **theirs}
+    found = in_turn(works, arguments.rounds)
+    peaks = {"nmt": memory()} | {name: peer.peak_memory for name, peer in theirs.items()}
+    with busy(arguments.busy):
+        beside = in_turn(works, arguments.rounds) if arguments.busy else {}
+    shape = 4096, d_model, 4 * d_model
+    achieved = {
+        "nmt": found["nmt"] * flops(trainer.state.model, list(epoch.batches())) / 1e9,
+        "float32 ceiling": ceiling(*shape, device=device),
+        "bfloat16 ceiling": ceiling(*shape, torch.bfloat16, device),
+    }
     name = f"training, d_model {d_model}"
     rows = compared(name, "tokens/s", found, more_is_better=True)
-    rows += compared(f"{name}, memory", "MiB", memory) if on_cpu else []
+    rows += compared(f"{name}, memory", "MiB", peaks) if on_cpu else []
     rows += compared(name, "GFLOP/s", achieved, more_is_better=True)
     report(rows, arguments.device)
     if beside:

@@ -89,11 +89,9 @@ def _agreement_in_float32(setup: Setup, config: Config) -> Findings:
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("highest")
     try:
-        errors = _errors(setup, config)
+        return _require(_errors(setup, config), 1e-4, 1e-5, 1e-3)
     finally:
         torch.set_float32_matmul_precision(before)
-    _require(errors, {"logits": 1e-4, "loss": 1e-5, "gradients": 1e-3})
-    return errors
 
 
 def agrees_compiled(setup: Setup) -> Findings:
@@ -103,10 +101,8 @@ def agrees_compiled(setup: Setup) -> Findings:
 
 def agrees_in_its_own_precision(setup: Setup) -> Findings:
     """Compare logits, loss and gradients, in the GPU's precision, with the CPU's in float32."""
-    precision = setup.own.training.precision
-    errors = _errors(setup, with_fields(setup.exact, {"precision": precision}))
-    _require(errors, {"logits": 2e-2, "loss": 2e-2, "gradients": 2e-2})
-    return errors
+    config = with_fields(setup.exact, {"precision": setup.own.training.precision})
+    return _require(_errors(setup, config), 2e-2, 2e-2, 2e-2)
 
 
 def _errors(setup: Setup, config: Config) -> dict[str, float]:
@@ -128,12 +124,12 @@ def _errors(setup: Setup, config: Config) -> dict[str, float]:
         loss = torch.stack(sums).sum(0)[0] / tokens
         scale = tokens / torch.as_tensor(divisor)
         gradients = [p.grad.detach() / scale.to(device) for p in state.model.parameters()]  # type: ignore[union-attr]
-        found.append((logits.float(), loss, gradients))
+        logits = logits.float().cpu().flatten(0, 1)[batches[0].label_indices]
+        found.append((logits, loss, gradients))
     (logits, loss, gradients), (its_logits, its_loss, its_gradients) = found
-    real = batches[0].label_indices
     pairs = zip(its_gradients, gradients, strict=True)
     return {
-        "logits": _relative_error(_rows(its_logits, real), _rows(logits, real)),
+        "logits": _relative_error(its_logits, logits),
         "loss": _relative_error(its_loss, loss),
         "gradients": _norm([a.cpu() - b for a, b in pairs]) / _norm(gradients),
     }
@@ -145,17 +141,15 @@ def _relative_error(found: Tensor, expected: Tensor) -> float:
     return ((found - expected).abs().max() / expected.abs().max()).item()
 
 
-def _rows(logits: Tensor, indices: Tensor) -> Tensor:
-    return logits.flatten(0, 1).cpu()[indices]
-
-
 def _norm(tensors: list[Tensor]) -> float:
     return math.sqrt(sum(t.double().square().sum().item() for t in tensors))
 
 
-def _require(errors: dict[str, float], most: dict[str, float]) -> None:
-    for name, error in errors.items():
-        assert error < most[name], f"{name} differ by {error:.1e}, more than {most[name]:.0e}"
+def _require(errors: dict[str, float], *most: float) -> Findings:
+    """Return the errors, each of which must be below its bound."""
+    for (name, error), bound in zip(errors.items(), most, strict=True):
+        assert error < bound, f"{name} differ by {error:.1e}, more than {bound:.0e}"
+    return errors
 
 
 def masks_hide(setup: Setup) -> Findings:
@@ -218,8 +212,7 @@ def resumes_bit_for_bit(setup: Setup) -> Findings:
             for number, limit in enumerate(limits):
                 fields = {"max_updates": limit, "validate_updates": whole}
                 config = with_fields(setup.own, {**fields, **REPLAYED})
-                folder = setup.folder / name
-                run = train_quietly(config, folder, number > 0, setup.device)
+                run = train_quietly(config, setup.folder / name, setup.device, number > 0)
             weights[name] = run.weights("last").read_bytes()
     finally:
         torch.use_deterministic_algorithms(False)
@@ -255,10 +248,9 @@ def two_processes(setup: Setup) -> Findings:
     """
     if not setup.pretend and torch.cuda.device_count() < 2:
         raise Skipped("needs two GPUs")
-    fields = {"max_updates": setup.updates, "validate_updates": setup.updates}
-    config = with_fields(setup.exact, fields)
+    config = setup.briefly(setup.exact)
     here = setup.cpu if setup.pretend else setup.device
-    single = train_quietly(config, setup.folder / "one", False, here)
+    single = train_quietly(config, setup.folder / "one", here)
     losses = {"one": single.read_metrics()[-1]["loss"]}
     file = setup.folder / "two.yaml"
     file.write_text(dump_config(config), encoding="utf-8")

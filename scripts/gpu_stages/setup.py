@@ -41,6 +41,10 @@ class Setup:
     def batches(self, trainer: Trainer, count: int) -> list[Batch]:
         return list(islice(trainer.plan.epoch(1).batches(), count))
 
+    def briefly(self, config: Config) -> Config:
+        """Return the configuration with few updates, and a validation after the last one."""
+        return with_fields(config, {"max_updates": self.updates, "validate_updates": self.updates})
+
     @contextmanager
     def no_waits(self) -> Iterator[None]:
         """Raise an error if the host waits for the GPU within the context."""
@@ -69,6 +73,8 @@ def with_fields(
     return config.model_copy(update=sections)
 
 
-def train_quietly(config: Config, folder: Path, resume: bool, device: torch.device) -> RunFolder:
+def train_quietly(
+    config: Config, folder: Path, device: torch.device, resume: bool = False
+) -> RunFolder:
     with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
         return train(config, folder, resume, Worker(device))

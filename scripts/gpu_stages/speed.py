@@ -39,7 +39,6 @@ AS_PEERS: dict[str, Findings] = {
     },
     "training": {"r_drop": 0.0, "average_decay": 0.0, "clip_norm": 1.0, "accumulate": 1},
 }
-_LONGEST = {"multi30k.yaml": 40, "wmt-base.yaml": 100}
 _SHAPES = 12  # of batches
 _UPDATES = 48  # in each of two rounds; fewer are too noisy
 OURS: dict[str, Findings] = {
@@ -53,16 +52,16 @@ Update = Callable[[Batch], Tensor]
 
 def throughput_like_multi30k(setup: Setup) -> Findings:
     """Compare tokens per second with the peers, for a small model."""
-    return _throughput(setup, "multi30k.yaml")
+    return _throughput(setup, "multi30k.yaml", longest=40)
 
 
 def throughput_like_wmt_base(setup: Setup) -> Findings:
     """Compare tokens per second with the peers, for the paper's base model."""
-    return _throughput(setup, "wmt-base.yaml")
+    return _throughput(setup, "wmt-base.yaml", longest=100)
 
 
-def _throughput(setup: Setup, name: str) -> Findings:
-    config, longest, shapes = load_config(name), _LONGEST[name], _SHAPES
+def _throughput(setup: Setup, name: str, longest: int) -> Findings:
+    config, shapes = load_config(name), _SHAPES
     size = config.tokenizer.vocabulary_size
     if setup.pretend:
         config, size, longest, shapes = setup.own, 120, 12, 2
@@ -104,9 +103,8 @@ def makers(
         state = TrainingState(with_fields(config, settings), size, size, Worker(device))
         return lambda batch: state.update([batch])
 
-    made: dict[str, Callable[[], Update]] = {}
-    made |= {who: partial(nmt, settings) for who, settings in OURS.items()}
-    return made | {
+    return {
+        **{who: partial(nmt, settings) for who, settings in OURS.items()},
         "plain loop": partial(peer, PlainTransformer),
         "nn.Transformer": partial(peer, NNTransformer),
     }
@@ -169,14 +167,9 @@ def _share_of_time_busy(setup: Setup, update: Update, batches: list[Batch]) -> f
 
 def decoding(setup: Setup) -> Findings:
     """Compare sentences per second of both engines in two precisions; beam of 5."""
-    run = train_quietly(
-        with_fields(setup.own, {"max_updates": setup.updates, "validate_updates": setup.updates}),
-        setup.folder / "decoded",
-        False,
-        setup.device,
-    )
-    source = setup.prepared.examples("validation")
-    lines = [example.source for example in source][: 4 if setup.pretend else 1000]
+    run = train_quietly(setup.briefly(setup.own), setup.folder / "decoded", setup.device)
+    examples = setup.prepared.examples("validation")[: 4 if setup.pretend else 1000]
+    lines = [example.source for example in examples]
     ways: dict[str, tuple[EngineChoice, ComputeType | None, str]] = {
         "CTranslate2, float32": ("ctranslate2", "float32", "float32"),
         "CTranslate2, float16": ("ctranslate2", "float16", "float32"),

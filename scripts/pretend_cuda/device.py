@@ -177,41 +177,44 @@ def install() -> None:
     from safetensors import torch as safetensors
     from torch.cuda.amp import common
 
-    answers: dict[str, Callable[..., Any]] = {
-        "_lazy_init": lambda: None,
-        "is_available": lambda: True,
-        "current_device": lambda: 0,
-        "device_count": lambda: 1,
-        "set_device": lambda device: None,
-        "synchronize": lambda device=None: _note_wait("synchronize"),
-        "is_bf16_supported": lambda including_emulation=True: True,
-        "get_device_capability": lambda device=None: (9, 0),
-        "get_device_name": lambda device=None: "pretended",
-        "get_rng_state": lambda device=None: torch.get_rng_state(),
-        "set_rng_state": lambda state, device=None: torch.set_rng_state(state),
-        "max_memory_allocated": lambda device=None: 0,
-        "memory_allocated": lambda device=None: 0,
-        "empty_cache": lambda: None,
-        "reset_peak_memory_stats": lambda device=None: None,
-        "is_current_stream_capturing": lambda: False,
-        "current_stream": lambda device=None: None,
-        "set_stream": lambda stream: None,
-        "graph_pool_handle": lambda: graphs.Pool(),
-        "CUDAGraph": graphs.PretendGraph,
-        "graph": graphs.capturing,
-    }
-    for name, answer in answers.items():
-        _replace(torch.cuda, name, answer)
-    _replace(common, "amp_definitely_not_available", lambda: False)
-    _replace(Tensor, "pin_memory", lambda tensor, device=None: tensor)
-    # Inference mode would have to apply to the wrapped tensors too.
-    _replace(torch, "inference_mode", lambda mode=True: torch.no_grad())
     save = safetensors.save_file
-    _replace(
-        safetensors,
-        "save_file",
-        lambda tensors, *rest: save({name: x.cpu() for name, x in tensors.items()}, *rest),
-    )
+    answers: dict[Any, dict[str, Callable[..., Any]]] = {
+        torch.cuda: {
+            "_lazy_init": lambda: None,
+            "is_available": lambda: True,
+            "current_device": lambda: 0,
+            "device_count": lambda: 1,
+            "set_device": lambda device: None,
+            "synchronize": lambda device=None: _note_wait("synchronize"),
+            "is_bf16_supported": lambda including_emulation=True: True,
+            "get_device_capability": lambda device=None: (9, 0),
+            "get_device_name": lambda device=None: "pretended",
+            "get_rng_state": lambda device=None: torch.get_rng_state(),
+            "set_rng_state": lambda state, device=None: torch.set_rng_state(state),
+            "max_memory_allocated": lambda device=None: 0,
+            "memory_allocated": lambda device=None: 0,
+            "empty_cache": lambda: None,
+            "reset_peak_memory_stats": lambda device=None: None,
+            "is_current_stream_capturing": lambda: False,
+            "current_stream": lambda device=None: None,
+            "set_stream": lambda stream: None,
+            "graph_pool_handle": graphs.Pool,
+            "CUDAGraph": graphs.PretendGraph,
+            "graph": graphs.capturing,
+        },
+        common: {"amp_definitely_not_available": lambda: False},
+        Tensor: {"pin_memory": lambda tensor, device=None: tensor},
+        # Inference mode would have to apply to the wrapped tensors too.
+        torch: {"inference_mode": lambda mode=True: torch.no_grad()},
+        safetensors: {
+            "save_file": lambda tensors, *rest: save(
+                {name: x.cpu() for name, x in tensors.items()}, *rest
+            )
+        },
+    }
+    for owner, named in answers.items():
+        for name, answer in named.items():
+            setattr(owner, name, answer)
     # Clip and step all tensors together, as on a real device.
     modules: tuple[Any, ...] = (_foreach_utils, optimizer)
     for module in modules:
@@ -219,8 +222,3 @@ def install() -> None:
     # Let parameters change their class when moved, and dispatch the creation of tensors too.
     torch.__future__.set_swap_module_params_on_conversion(True)
     torch._C._set_only_lift_cpu_tensors(True)
-
-
-def _replace(owner: Any, name: str, value: Any) -> None:
-    """Set an attribute of PyTorch, bypassing its declared type."""
-    setattr(owner, name, value)

@@ -11,8 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "scripts"), str(Path(__file__).parent)]
 
-from pretend_cuda.guard import compile_guard, compiler  # noqa: E402
-from pretend_cuda.process import pretend_process  # noqa: E402
+from pretend_cuda.process import compile_guard, compiler, pretend_process  # noqa: E402
 from scenarios import on_pretended_device  # noqa: E402
 
 R = TypeVar("R")
