@@ -1,6 +1,7 @@
 """O'Rahilly: post-norm, positions by column; his padding mask, which leaks, and ours."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -71,6 +72,17 @@ def test_the_learning_rate_is_constant_from_the_first_update(load):
 def test_words_are_split_at_spaces_only(load):
     [words] = word_splitter(load("orahilly").tokenizer.kind, "en")(["Tom, it isn't  far."])
     assert words == ["Tom,", "it", "isn't", "far."]
+
+
+def test_nltk_would_split_one_word_of_the_rebuilt_file(corpora, documented):
+    words = {word for pair in read_pickle(corpora / BOTH) for side in pair for word in side.split()}
+    assert all(re.fullmatch("[a-z]+", word) for word in words)
+    # The words of letters alone that `word_tokenize` splits.
+    splits = words & {"cannot", "gimme", "gonna", "gotta", "lemme", "wanna"}
+    documented(SECTION, 'a single word: nltk splits "{}"'.format(*splits))
+    assert len(splits) == 1
+    assert "dont" in words
+    assert [list(found) for found in word_splitter("spacy", "en")(["dont"])] == [["do", "￭nt"]]
 
 
 def test_exponents_by_column_make_half_of_the_columns_nearly_constant(documented):

@@ -144,9 +144,9 @@ def _fetch(
                 break
     times = "once" if attempts == 1 else f"{attempts} times"
     raise UserError(
-        f"{url}: download failed {times}; offline, train on the built-in English–German corpus "
-        "(nmt train --config everyday.yaml), or download the file elsewhere and set data.path to "
-        f"it (in data.corpora: path; multi30k: to its folder): {cause}"
+        f"{url}: download failed {times} ({cause}); offline, train on the built-in English–German "
+        "corpus (nmt train --config everyday.yaml), or download the file elsewhere and set "
+        "data.path to it (in data.corpora: path; multi30k: to its folder)"
     )
 
 

@@ -103,8 +103,8 @@ def _file(path: Path, note: str = "") -> Path:
     path = expanded(path)
     if problem := _problem(path, note):
         raise UserError(
-            f"{path}: {problem}; correct the path in the data section of the configuration (with "
-            "--mix, perhaps in the run's config.yaml), or give it with --set data.path=FILE"
+            f"{path}: {problem}; give the path with --set data.path=FILE, or correct it in the "
+            "data section of the configuration (with --mix, perhaps in the run's config.yaml)"
         )
     _refuse_spreadsheet(path)
     return path

@@ -437,7 +437,10 @@ def test_without_a_network_one_attempt_is_enough(
     monkeypatch.setattr(socket, method, fail)
     if method == "socket":  # the name is known
         monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [(2, 1, 6, "", ("::1", 80))])
-    assert "--config everyday.yaml" in refusal("http://corpora.example/corpus.pkl", target)
+    message = refusal("http://corpora.example/corpus.pkl", target)
+    assert ": download failed once (no connection, " in message
+    assert "); offline, train on the built-in " in message
+    assert "--config everyday.yaml" in message
     assert pauses == []
 
 
@@ -446,7 +449,7 @@ def test_an_unreachable_server_is_tried_three_times(target: Path, pauses: list[f
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/corpus.pkl"
     message = refusal(url, target)
-    assert message.startswith(url)
+    assert message.startswith(f"{url}: download failed 3 times (no connection, ")
     assert "data.path" in message
     assert pauses == [0.5, 1.0]
 

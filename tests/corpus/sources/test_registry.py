@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import re
 import time
 import zipfile
 from pathlib import Path
@@ -294,7 +295,8 @@ def test_home_folders_are_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("path", ["none.tsv", "x" * 5000, "nul\0"])
 @pytest.mark.parametrize("source", ["pickle", "tsv", "parallel", "multi30k"])
 def test_missing_files_are_refused(tmp_path: Path, source: str, path: str) -> None:
-    assert "no such file" in refusal(source, path=tmp_path / path)
+    message = refusal(source, path=tmp_path / path)
+    assert re.search("no such file[^;]*; give the path with --set data.path=FILE", message)
 
 
 def test_what_is_not_a_file_is_refused(tmp_path: Path) -> None:
