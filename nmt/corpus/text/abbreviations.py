@@ -36,14 +36,9 @@ _CONTRACTED = {
 _DOTTED = {
     **{"e.g.": "for example", "i.e.": "that is", "a.s.a.p.": "as soon as possible"},
     **{"u.s.a.": "USA", "u.s.": "USA", "u.k.": "UK", "w/o": "without", "w/": "with"},
-    **{
-        "p.": "page",
-        "pp.": "pages",
-        "no.": "number",
-        "nr.": "number",
-        "y/o": "years old",
-        "@": "at",
-    },
+    **{"p.": "page", "pp.": "pages", "no.": "number", "nr.": "number", "ch.": "chapter"},
+    **{"fig.": "figure", "vol.": "volume", "eq.": "equation", "ext.": "extension"},
+    **{"y/o": "years old", "@": "at"},
 }
 _UNITS = {  # one, and several
     **dict.fromkeys(("h", "hr", "hrs"), ("hour", "hours")),
@@ -66,7 +61,7 @@ AFTER_SAYING = (
 )
 _ABBREVIATION = re.compile(
     r"(?<![\w.])(?i:e\.\s?g\.|i\.\s?e\.|a\.s\.a\.p\.|u\.s\.(?:a\.)?|u\.k\.)"
-    rf"|(?!{AFTER_SAYING}no)\b(?i:n[or]|pp?)\.(?=\s?\d)|(?<!\S)(?:w/o?(?=\s)|y/o(?!\S)|@(?=\s))"
+    rf"|(?!{AFTER_SAYING}no)\b(?i:n[or]|pp?|ch|eq|ext|fig|vol)\.(?=\s?\d)|(?<!\S)(?:w/o?(?=\s)|y/o(?!\S)|@(?=\s))"
 )
 _MEASURE = re.compile(
     rf"(?:((?<![\d.,:/])1)|\d)\s?({'|'.join(_UNITS)})\b(?!['’-])(?:\.(?=\s[a-z\d]))?"
@@ -74,7 +69,7 @@ _MEASURE = re.compile(
 _ATTACHED = re.compile(r"(?<=\d)(?!(?:st|nd|rd|th)\b)(?=(?:[a-z]{2,}|[glm])(?![^\W_]))")
 _SQUARE = re.compile(r"(?<=\d)\s?sq\.?\s?m\b\.?")
 _NO_END = re.compile(  # of a sentence, before a small letter or a figure
-    r"(?<![\w.])(?i:approx|dept|ed|est|excl|incl|max|qty|tel|temp|vol"
+    r"(?<![\w.])(?i:approx|ca|ch|dept|ed|eqs?|est|excl|ext|incl|lbs|max|oz|qty|tel|temp|vol"
     rf"|(?-i:{'|'.join(DAY_ABBREVIATIONS)}))\.(?=\s[a-z\d])"
     r"|(?<=\d)\.(?=[-–—](?!\w))"  # CHF 120.-
 )

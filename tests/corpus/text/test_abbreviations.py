@@ -13,8 +13,8 @@ KNOWN = frozenset(
         "p m a am i don t you re are please for example that is number about as soon possible usa "
         "hour hours minutes pounds feet january february march june monday tuesday friday etc "
         "hrs vs approx page pages them because it was coming dollars pen pencil or per all "
-        "about against prepaid without under with against going to the open at and now coworker co "
-        "tonight today forever pens",
+        "about against prepaid chapter figure volume without under with against going to the open "
+        "at and now coworker co tonight today forever pens",
     )
 )
 
@@ -45,6 +45,8 @@ KNOWN = frozenset(
         ("now, i.e. open", "now, that is open"),
         ("No. 5, no.5", "Number 5, number 5"),
         ("No. I don't", "No. I don't"),
+        ("Fig. 3, ch. 2, vol. 1", "Figure 3, chapter 2, volume 1"),
+        ("a fig. A ch, eq. 4", "a fig. A ch, eq. 4"),
         ("I said no. 5 came, he says No. 5", "I said no. 5 came, he says Number 5"),
         ("the U.S. is", "the USA is"),
         ("in the U.S.", "in the USA."),

@@ -572,7 +572,7 @@ def test_halves_keep_the_capital_and_the_brackets_of_the_whole() -> None:
         *("€12.50", "john.doe@example.com", "{name}", "10:45", "%{count}", "{first name}"),
         *("{count, number}", "$name", ":name", "$t(key)", "%5d", "%.2f", "%lld", "<%= name %>"),
         *("[[link]]", "C++", "C#", ".NET", "Ctrl+C", "--help", "example.org:8080/x"),
-        *(r"\\server\share", "example.shop", "1.5e-3"),
+        *(r"\\server\share", "example.shop", "1.5e-3", "#A-12345", "#AB/123", "12-34/5B"),
     ],
 )
 def test_each_thing_is_one_placeholder(thing: str) -> None:

@@ -39,8 +39,9 @@ from nmt.corpus.text.sentences import split_sentences
         ("3.5 metres… and on. Ben?", ["3.5 metres… and on.", "Ben?"]),
         *(
             (f"Call {short} 5 now. Ben?", [f"Call {short} 5 now.", "Ben?"])
-            for short in ("approx.", "Mon.", "Tel.", "max.", "vol.", "etc.", "No.", "p.", "Jan.")
+            for short in ("approx.", "Mon.", "Tel.", "max.", "vol.", "ch.", "ext.", "No.", "Jan.")
         ),
+        ("Buy 10 lbs. of it. Ben?", ["Buy 10 lbs. of it.", "Ben?"]),
         ("See, e.g. Ben, i.e. him.", ["See, e.g. Ben, i.e. him."]),
         ('"Really?" Tom asked. "No."', ['"Really?" Tom asked.', '"No."']),
         ('"Stop!" I said.', ['"Stop!" I said.']),
