@@ -85,7 +85,7 @@ def attention(
     # A picture of the decoder's self-attention does not contain the source.
     found = read_attention(translator, sentence, drawn=bool(path) and kind != "decoder")
     if not found.complete:
-        _LOG.warning("translation truncated; see decoding.max_length_factor")
+        _LOG.warning("translation truncated; raise decoding.max_length_extra")
     if path:
         draw_attention(found, shown, path)
         _report_file(path)

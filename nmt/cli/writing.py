@@ -81,7 +81,7 @@ def warn_of_parts(source: str, found: "Translation") -> None:
     if found.is_long:
         _LOG.warning(f"{source}: unusually long, translated in {found.parts} parts")
     if not found.complete:
-        _LOG.warning(f"{source}: translation truncated; see decoding.max_length_factor")
+        _LOG.warning(f"{source}: translation truncated; raise decoding.max_length_extra")
     if not found.in_proportion:
         _LOG.warning(f"{source}: the length of the translation is unusual; words may be missing")
     if found.unknown:

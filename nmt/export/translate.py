@@ -116,7 +116,9 @@ class Translator:
             if line.is_long:
                 _LOG.warning(f"line {number}: unusually long, translated in {line.parts} parts")
             if not line.complete:
-                _LOG.warning(f"line {number}: translation truncated; see max_length_factor")
+                _LOG.warning(
+                    f"line {number}: translation truncated; raise max_length_extra in settings.json"
+                )
         return [line.text for line in found]
 
     def _translate(self, lines: Sequence[str]) -> list[_Found]:

@@ -157,7 +157,10 @@ def run_facts(run: RunFolder) -> list[tuple[str, str]]:
     sizes, pairs, parameters = report["vocabulary_size"], report["pairs"], count_stored(run)
     facts = [
         ("run", str(run.path)),
-        ("trained last", f"{when}, {format_age(time.time() - changed)} ago"),
+        (
+            "trained last" if pairs["train"] else "imported",
+            f"{when}, {format_age(time.time() - changed)} ago",
+        ),
         ("config", origin.file or NOTHING),
         *([("", origin.fine_tuning)] if origin.fine_tuning else []),
         *(("", f"--set {override}") for override in origin.overrides),

@@ -44,7 +44,7 @@ def download_run(address: str) -> Path:
     version has a folder of its own, so an interrupted update cannot mix two of them. Raises
     `UserError` if there is neither a run nor a model that can be imported.
     """
-    folder = _download(address, [*RUN_FILES, *_MARIAN_FILES])
+    folder = _download(address, [*RUN_FILES, *_MARIAN_FILES, CARD, LICENCE])
     if (folder / "config.yaml").is_file():
         return folder
     if not (folder / "config.json").is_file():
@@ -69,7 +69,7 @@ def _import(address: str, folder: Path, run: Path) -> None:
     try:
         require_marian(folder)
         for name in WEIGHTS:
-            _download(address, [name, CARD, LICENCE])
+            _download(address, [name])
             if (folder / name).is_file():
                 break
         import_run(folder, run, address)

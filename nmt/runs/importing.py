@@ -171,7 +171,9 @@ def _read_transformers(folder: Path) -> Original:
     )
     weights = next(filter(Path.is_file, (folder / name for name in WEIGHTS)), None)
     if not weights:
-        raise UserError(f"{folder}: has none of the files {', '.join(WEIGHTS)}; download it again")
+        several = any(folder.glob("*.index.json"))
+        remedy = "save its weights in one file" if several else "download it again"
+        raise UserError(f"{folder}: has none of the files {', '.join(WEIGHTS)}; {remedy}")
     return Original(
         file,
         weights,

@@ -65,7 +65,8 @@ def remote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, revisions: list[str]
     def files_of(name: str) -> list[str]:
         if not (place / name).is_dir():
             raise hub.errors.RevisionNotFoundError("404\nnot found", response=Any)
-        return [p.relative_to(place / name).as_posix() for p in (place / name).rglob("*.*")]
+        found = filter(Path.is_file, (place / name).rglob("*"))
+        return [path.relative_to(place / name).as_posix() for path in found]
 
     def model_info(name: str, *, revision: str | None, files_metadata: bool) -> Any:
         assert files_metadata
@@ -133,7 +134,7 @@ def test_a_pushed_run_can_be_used_for_translation(trained_run, remote):
     assert (there.returncode, there.stdout) == (0, here.stdout)
     names = {path.name for path in Path("cache/runs").rglob("*") if path.is_file()}
     assert names >= {"best.safetensors", "config.yaml", "joint.model", "report.json"}
-    assert not names & {"checkpoint.pt", "evil.pkl", "evil.py", "README.md"}
+    assert not names & {"checkpoint.pt", "evil.pkl", "evil.py"}
     assert nmt("evaluate", "--run", "hf:anna/toy").returncode == 0
 
 
@@ -253,6 +254,13 @@ def test_a_second_push_deletes_the_files_of_the_first_and_no_others(
     for name in own:
         (remote / "anna/toy" / name).touch()
     assert pushed(other, "anna/toy") == pushed(other, "anna/other") | own | {"onnx"}
+
+
+def test_a_downloaded_run_has_its_card_and_licence(pushed):
+    (pushed / "LICENSE").write_text("Name the authors.")
+    run = open_run("hf:anna/toy")
+    assert card_of(run.path) == card_of(pushed)
+    assert (run.path / "LICENSE").read_text() == "Name the authors."
 
 
 def test_the_card_names_the_uploaded_weights(trained_run, remote):
