@@ -6,13 +6,13 @@ The file has lines English TAB German TAB entries, each English term = German le
 = the form in the reference; entries are separated by " | ". Every line is translated without a
 glossary and with its own entries as one. Prints how many entries stand in the outputs in any of
 their forms, how many of these in the form of the reference, BLEU, chrF, and the time for one line
-after the other, without loading the model.
+after the other, without loading the model and the glossaries.
 """
 
 import argparse
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -46,10 +46,13 @@ def contains(text: str, forms: list[str]) -> bool:
     return any(re.search(rf"{re.escape(form)}\b", text, re.IGNORECASE) for form in forms)
 
 
-def report(label: str, rows: list[Row], translator_for: Callable[[Entries], Translator]) -> None:
+def report(label: str, rows: list[Row], translators: list[Translator]) -> None:
     """Translate each line with the translator for its entries, and print what is found."""
     start = time.time()
-    outputs = [translator_for(row[2]).translate([row[0]])[0].text for row in rows]
+    outputs = [
+        translator.translate([row[0]])[0].text
+        for row, translator in zip(rows, translators, strict=True)
+    ]
     seconds = time.time() - start
     asked = present = exact = given = 0
     for (_, _, entries), output in zip(rows, outputs, strict=True):
@@ -80,8 +83,8 @@ def main() -> None:
     rows = list(read(arguments.file, arguments.lines))
     translator = load_translator(arguments.run)
     _ = translator.pytorch  # loaded before times are taken
-    report("without", rows, lambda _: translator)
-    report("with", rows, lambda entries: translator.customized(glossary_of(entries)))
+    report("without", rows, [translator] * len(rows))
+    report("with", rows, [translator.customized(glossary_of(entries)) for _, _, entries in rows])
 
 
 if __name__ == "__main__":
