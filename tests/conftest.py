@@ -131,8 +131,8 @@ def toy_config(toy_corpus: Path) -> Callable[..., Config]:
 
 
 @pytest.fixture(scope="session")
-def trained_run(tmp_path_factory: pytest.TempPathFactory, toy_corpus: Path) -> RunFolder:
-    """A run that has learned the toy corpus; tests must not change it."""
+def trained_run(tmp_path_factory: pytest.TempPathFactory, toy_corpus: Path) -> Iterator[RunFolder]:
+    """A run that has learned the toy corpus; tests must not change it, which is checked at last."""
     root = tmp_path_factory.mktemp("trained")
     tree = {
         "data": {"source": "tsv", "path": str(toy_corpus), "validation_size": 16, "test_size": 16},
@@ -150,9 +150,13 @@ def trained_run(tmp_path_factory: pytest.TempPathFactory, toy_corpus: Path) -> R
     before = Path.cwd()
     os.chdir(root)
     try:
-        return RunFolder(train(parse_config(tree, "toy"), root / "runs" / "toy").path)
+        run = RunFolder(train(parse_config(tree, "toy"), root / "runs" / "toy").path)
     finally:
         os.chdir(before)
+    files = [file for file in run.path.iterdir() if file.suffix]
+    contents = [file.read_bytes() for file in files]
+    yield run
+    assert contents == [file.read_bytes() for file in files], f"a test changed {run.path}"
 
 
 @contextmanager

@@ -246,14 +246,13 @@ def test_a_configuration_replaces_the_decoding_section(trained_run: RunFolder) -
     assert scores[0] < scores[1]
 
 
-def test_a_configuration_without_a_decoding_section_replaces_nothing(
-    trained_run: RunFolder,
-) -> None:
-    narrow = trained_run.config.model_copy(update={"decoding": DecodingConfig(beam_size=1)})
-    (trained_run.path / "config.yaml").write_text(dump_config(narrow))
+def test_a_configuration_without_a_decoding_section_replaces_nothing(a_copy: Path) -> None:
+    run = RunFolder(a_copy)
+    narrow = run.config.model_copy(update={"decoding": DecodingConfig(beam_size=1)})
+    run.write_config(narrow)
     Path("other.yaml").write_text("training: {epochs: 1}\n")
     options = TranslatorOptions(config="other.yaml", device="cpu")
-    assert options.open(RunFolder(trained_run.path)).decoding.beam_size == 1
+    assert options.open(RunFolder(a_copy)).decoding.beam_size == 1
 
 
 def test_by_default_the_newest_run_with_the_requested_weights_is_used(

@@ -32,7 +32,9 @@ _PARTICLE = "|".join(f"[{p[0]}{p[0].upper()}]{p[1:]}" for p in _PARTICLES)
 _ATTACHED = re.compile(  # al-Rahman, Saint-Denis, d'Alene
     rf"(?:(?:{_PARTICLE}|Sainte?)-|[dl]['’])(?=[^\W\d_a-z])"
 )
-_NAME = rf"(?:{_INITIAL}|[JS]r\.|(?:{_ATTACHED.pattern})?{_JOINED})"
+_NAME = (
+    rf"(?:{_INITIAL}|(?:[JS]r|(?:Ft|Mt|St)(?=\. [^\W\d_a-z]))\.|(?:{_ATTACHED.pattern})?{_JOINED})"
+)
 _WITH_PARTICLES = rf"((?:(?:{_PARTICLE}) ){{0,2}})({_NAME})"
 _IN_A_ROW = re.compile(rf"(?<![^\W\d_])(?<![^\W\d_]['’-])(?! )(?: ?{_WITH_PARTICLES})+")
 _LONGEST_PARTICLE = 2  # of a name, such as O'

@@ -38,7 +38,11 @@ _NO_SPACE = re.compile(r"(?:[^\W\d_]|\s\d{1,4}|[)\"”“])[.!?][\"'”“’)]*
 _REPORTED = re.compile(rf"[!?…](?=[\"”“’']{REPORT_OF_NAME})")  # "Stop!" Tom said.
 # (The door is open.) of a sentence by itself
 _BRACKETED = re.compile(r"(\A|[.!?…][\"”“’]?\s)\((?=[\"“A-ZÄÖÜ])([^()\n]+[.!?…])\)(?=\s|\Z)")
-_CELL = re.compile(r"(?<=\t)(?=[^\t])")
+_ESCAPES = re.compile(r"(?:\\[nrt])+$")
+# Also behind \n and \t as program text has them, but not within C:\my\new
+_CELL = re.compile(
+    r"(?<=\t)(?=[^\t])|(?:(?<=[^\s\\]\\[nt])(?![a-z])|(?<=[.,;!?)\"]\\[nt]))(?=[^\\\t])"
+)
 _RIGHT_TO_LEFT = {"ar", "dv", "fa", "he", "ku", "ps", "sd", "ug", "ur", "yi", "arc", "ckb", "syr"}
 
 # These may separate sentences. In the output, a tab starts a column, and some programs read the
@@ -131,6 +135,7 @@ def sentence_lengths(line: str, segment: Callable[[str], Sequence[str]]) -> list
     # sentencex fails on unusual whitespace and lone surrogates; replacing them one for one
     # preserves lengths. Addresses, codes, abbreviations and list signs are not cut.
     plain = cover_abbreviations(_SURROGATE.sub("\ufffd", _SPACE.sub(" ", line)))
+    plain = _ESCAPES.sub(lambda escapes: "x" * len(escapes[0]), plain)
     plain = cover_codes(_FACE_ENDS.sub(lambda face: "!" * len(face[0]), plain))
     plain = _ANSWER.sub("xx.", plain)
     plain = _FIGURE_ENDS.sub(lambda figures: "!" * len(figures[0]), plain)

@@ -89,6 +89,7 @@ _LETTER = (  # vitamin C, sizes S, M and L; type A, but not A at the start
     r"(?![\w'’&+#/-]|\.\w|\.? [^\W\d_a-z])"
     rf"|(?<=[a-z] )A(?=[,;:!?)]|\.?\Z| (?:{FUNCTION_WORDS})\b)"
 )
+_SIZE = "(?:X{0,3}[SL]|[A-Z])"  # in S / M / XL
 _IN_CODE = r"\w.:/+^×-"
 _NAMELIKE = re.compile(
     "|".join(
@@ -122,6 +123,8 @@ _NAMELIKE = re.compile(
             r"(?<![\w.,-])\d+(?:\.\d+){2,}-[a-z]\w*(?:\.\d+)*",  # 1.2.3-beta
             r"(?<![\w-])(?:\+?1-|0)\d{3}(?:-[A-Z]{3,})+(?![\w-])",  # 0800-FLOWERS
             r"(?<![\w.,])\d+(?:\.\d+)?[eE][-+]?\d+(?![\w-])",  # 1.5e-3
+            r"(?<!\S)(?:\\[nrt])+(?!\S)",
+            rf"(?<!/ )(?<!\w){_SIZE}(?: / {_SIZE})+(?!\w| /)",
             # #A-12/3, AB/123, 12-34/5B
             r"(?<![\w&/-])(?:#[A-Z]{1,6}[-/]|[A-Z]{2,6}/|\d+-(?=\d+/\d+[A-Z]))\d[\w/-]*(?<![/-])",
             r"(?<![\w&])(?:#[A-Za-z_]\w*|@[A-Za-z_]\w*(?:[.-][a-z_]\w*)*)",

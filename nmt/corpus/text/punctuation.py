@@ -28,6 +28,7 @@ _PLAIN: dict[int, str] = {
     **{ord(mark): form for mark, form in zip("‽⁉⁈‼。", ("?!", "?!", "?!", "!!", "."), strict=True)},
 }
 _ASCII = dict.fromkeys(map(ord, string.punctuation))
+_ESCAPED_QUOTE = re.compile(r"\\([\"'])")  # as in program text
 _ACCENT = re.compile(r"(?<=[^\W\d_])[´`](?=[^\W\d_])")  # typed instead of an apostrophe
 # Between digits, a dash means a range; within words it joins them, but — separates them.
 _BREAK = re.compile(r"(?<=\w)[—―](?=\w)(?<!\d.)|(?<=\w)[—―](?=[^\W\d_])")
@@ -67,6 +68,8 @@ def plain(text: str) -> str:
     '"I don\\'t know" - he said...'
     """
     text = _TWO_HYPHENS.sub(" - ", text)
+    if "\\" in text:
+        text = _ESCAPED_QUOTE.sub(r"\1", text)
     if text.isascii() and "`" not in text:
         return text
     text = _BREAK_BEFORE_CLAUSE.sub(" - ", text)

@@ -240,6 +240,8 @@ WITHIN = [
     ('"hello", said Tom', "„Hallo“, sagte Tom"),
     ("Where is the station?!", "Wo ist den Bahnhof?!"),
     ("Stop!!!", "Halt!!!"),
+    (r"\nStop!\nWhere is it?\n", r"\nHalt!\nWo ist es?\n"),
+    (r"Tom said \"hello\"", "Tom sagte „Hallo“"),
     ("Henry likes the belt. 😀 Tom has books.", "Henry mag den Gürtel. 😀 Tom hat Bücher."),
     ("Hello {name}, where is it?", "Hallo {name}, wo ist es?"),
     ("See https://example.org/a. Stop!", "Sieh https://example.org/a. Halt!"),
@@ -573,6 +575,7 @@ def test_halves_keep_the_capital_and_the_brackets_of_the_whole() -> None:
         *("{count, number}", "$name", ":name", "$t(key)", "%5d", "%.2f", "%lld", "<%= name %>"),
         *("[[link]]", "C++", "C#", ".NET", "Ctrl+C", "--help", "example.org:8080/x"),
         *(r"\\server\share", "example.shop", "1.5e-3", "#A-12345", "#AB/123", "12-34/5B"),
+        *("S / M / XL", "St. Petersburg", "Mt. Everest"),
     ],
 )
 def test_each_thing_is_one_placeholder(thing: str) -> None:
