@@ -42,7 +42,7 @@ def test_a_picture_in_the_current_folder_is_reported() -> None:
 def test_attention_of_a_truncated_translation_gives_a_warning(trained_run: RunFolder) -> None:
     cut = ["--set", "decoding.max_length_factor=0", "--set", "decoding.max_length_extra=2"]
     done = nmt("plot", "attention", PAIR[0], "--run", trained_run.path, "--json", *cut)
-    assert text(done.stderr) == "translation truncated; see decoding.max_length_factor\n"
+    assert text(done.stderr) == "translation truncated; raise decoding.max_length_extra\n"
     assert json.loads(done.stdout)["decoder"]["queries"][-1] == "(cut)"
 
 

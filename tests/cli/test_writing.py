@@ -42,7 +42,7 @@ def test_standard_output_by_name_keeps_what_else_is_redirected_there(
         ({}, []),
         ({"parts": 2}, []),  # such as items in a row
         ({"parts": 2, "is_long": True}, ["unusually long, translated in 2 parts"]),
-        ({"complete": False}, ["translation truncated; see decoding.max_length_factor"]),
+        ({"complete": False}, ["translation truncated; raise decoding.max_length_extra"]),
         (
             {"in_proportion": False},
             ["the length of the translation is unusual; words may be missing"],
