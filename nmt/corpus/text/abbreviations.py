@@ -61,7 +61,8 @@ AFTER_SAYING = (
 )
 _ABBREVIATION = re.compile(
     r"(?<![\w.])(?i:e\.\s?g\.|i\.\s?e\.|a\.s\.a\.p\.|u\.s\.(?:a\.)?|u\.k\.)"
-    rf"|(?!{AFTER_SAYING}no)\b(?i:n[or]|pp?|ch|eq|ext|fig|vol)\.(?=\s?\d)|(?<!\S)(?:w/o?(?=\s)|y/o(?!\S)|@(?=\s))"
+    rf"|(?!{AFTER_SAYING}no)\b(?i:n[or]|pp?|ch|eq|ext|fig|vol)\.(?=\s?\d)"
+    r"|(?<!\S)(?:w/o?(?=\s)|y/o(?!\S)|@(?=\s))"
 )
 _MEASURE = re.compile(
     rf"(?:((?<![\d.,:/])1)|\d)\s?({'|'.join(_UNITS)})\b(?!['’-])(?:\.(?=\s[a-z\d]))?"
