@@ -2,6 +2,7 @@
 
 import logging
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -169,12 +170,17 @@ def _warn_of_encoding(path: Path, encoding: str) -> None:
 
 
 def _by_lines(path: Path) -> str:
-    """Return how else to translate a text file: by lines, as .txt is in any case."""
+    """Return how else to translate a text file: by lines; "" for .txt, which fails in both ways."""
     from nmt.documents.extensions import STRUCTURED, TEXT, extension_of
 
     kind = extension_of(path.name)
     has_lines = kind in (*TEXT, *STRUCTURED) and kind != ".txt"
-    return f"; or translate its lines: nmt translate < {path}" if has_lines else ""
+    return f"; or translate its lines: {by_lines(path)}" if has_lines else ""
+
+
+def by_lines(path: Path) -> str:
+    """Return the command that translates each line of a file separately."""
+    return f"nmt translate < {shlex.quote(str(path))}"
 
 
 def translate_document(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nmt.cli.documents import (
+    by_lines,
     is_document,
     is_wrapped,
     lines_of,
@@ -164,7 +165,7 @@ def translate(
             file = input_
             _LOG.warning(
                 f"{file}: sentences continue on the next line, so paragraphs are translated as a "
-                f"whole; to translate each line separately: nmt translate < {file}"
+                f"whole; to translate each line separately: {by_lines(file)}"
             )
     if file:
         require_fitting(file, output, of_lines)

@@ -50,7 +50,7 @@ _FREQUENT = {  # no word is listed for more than one language
     "de": frozenset({"der", "das", "und", "ist", "nicht", "ich", "sie", "ein", "zu", "mit", "wir"}),
     "en": frozenset({"the", "of", "and", "to", "is", "you", "that", "it", "he", "this", "have"}),
     "es": frozenset({"el", "los", "las", "una", "y", "por", "con", "lo", "su"}),
-    "fr": frozenset({"le", "les", "des", "une", "et", "est", "pas", "je", "vous", "dans", "qui"}),
+    "fr": frozenset({"le", "les", "une", "et", "est", "pas", "je", "vous", "dans", "qui"}),
 }
 _LANGUAGE_OF = {word: code for code, words in _FREQUENT.items() for word in words}
 LISTED = tuple(_FREQUENT)

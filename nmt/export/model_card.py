@@ -20,6 +20,7 @@ cc-by-nc-nd-3.0 cc-by-nc-nd-4.0 cc-by-nc-sa-2.0 cc-by-nc-sa-3.0 cc-by-nc-sa-4.0 
 cc-by-sa-3.0 cc-by-sa-4.0 cc0-1.0 cdla-permissive-1.0 cdla-permissive-2.0 cdla-sharing-1.0
 etalab-2.0 gfdl gpl-2.0 gpl-3.0 lgpl-2.1 lgpl-3.0 lgpl-lr mit odbl odc-by pddl unlicense
 """
+_ORIGINAL = "## Card of the original model"
 
 
 def model_card(run: RunFolder, weights: Weights, usage: str, **metadata: str) -> str:
@@ -59,9 +60,12 @@ Check the licence of the original model before you publish this one.
 
 
 def _original_card(run: RunFolder) -> str:
-    """Return the card of an imported model: its licence may demand that its authors are named."""
-    original = read_front_matter(run.path / CARD)[1].strip()
-    return f"## Card of the original model\n\n{original}\n" if original else ""
+    """Return the card of an imported model: its licence may demand that its authors are named.
+
+    The run of somebody else has a card of this module, which contains the other one.
+    """
+    original = read_front_matter(run.path / CARD)[1].rpartition(_ORIGINAL)[2].strip()
+    return f"{_ORIGINAL}\n\n{original}\n" if original else ""
 
 
 def _base(run: RunFolder) -> dict[str, str]:
@@ -112,7 +116,7 @@ Scores of the {weights} weights on the {pairs["test"]:,} test pairs, computed by
 {scores}
 ```
 
-{_original_card(run)}"""
+{_original_card(run) if fine_tuned else ""}"""
 
 
 def _listed(corpora: list[CorpusReport]) -> str:

@@ -24,7 +24,8 @@ pictures/                what `nmt plot` has drawn
 tensorboard/             logs for TensorBoard, if training.tensorboard is set
 ctranslate2/             the model in CTranslate2's format, one folder per kind of weights
 exported/                what `nmt export` wrote
-README.md, LICENSE       the model card and licence of an imported model, also after fine-tuning
+README.md, LICENSE       the model card and licence of an imported or downloaded model, also after
+                         fine-tuning
 """
 
 import json

@@ -339,15 +339,16 @@ WRAPPED = "Ben reads often, and in the evening he likes to swim\nwith Ida."
 
 def test_lines_that_were_wrapped_are_joined_in_txt(trained_run: RunFolder) -> None:
     command = ["translate", "--run", trained_run.path, "--input"]
-    Path("in.txt").write_text(f"Anna sings today.\n\n{WRAPPED}\n")
-    done = nmt(*command, "in.txt", "--output", "out")
-    assert text(done.stderr).count("in.txt: sentences continue on the next line") == 1
+    Path("my mail.txt").write_text(f"Anna sings today.\n\n{WRAPPED}\n")
+    done = nmt(*command, "my mail.txt", "--output", "out")
+    assert text(done.stderr).count("my mail.txt: sentences continue on the next line") == 1
+    assert text(done.stderr).splitlines()[0].endswith(": nmt translate < 'my mail.txt'")
     texts = ["Anna sings today.", WRAPPED.replace("\n", " ")]
     wanted = text(nmt("translate", "--run", trained_run.path, *texts).stdout).splitlines()
     first, blank, *rest = Path("out").read_text().splitlines()
     assert [first, blank, " ".join(rest)] == [wanted[0], "", wanted[1]]
-    Path("in.txt").write_text(f"Anna sings today.\n\n{WRAPPED.replace('with', 'With')}\n")
-    assert "continue" not in text(nmt(*command, "in.txt").stderr)
+    Path("my mail.txt").write_text(f"Anna sings today.\n\n{WRAPPED.replace('with', 'With')}\n")
+    assert "continue" not in text(nmt(*command, "my mail.txt").stderr)
 
 
 @pytest.mark.parametrize(

@@ -261,6 +261,9 @@ def test_a_downloaded_run_has_its_card_and_licence(pushed):
     run = open_run("hf:anna/toy")
     assert card_of(run.path) == card_of(pushed)
     assert (run.path / "LICENSE").read_text() == "Name the authors."
+    assert nmt("push", "hf:anna/toy", "anna/other").returncode == 0
+    again = card_of(pushed.with_name("other"))
+    assert again == card_of(pushed).replace("anna/toy", "anna/other")
 
 
 def test_the_card_names_the_uploaded_weights(trained_run, remote):

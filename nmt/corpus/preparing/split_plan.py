@@ -49,6 +49,7 @@ PARTS: dict[Split, Part] = {"validation": Part.VALIDATION, "test": Part.TEST}
 _FEWEST_JUDGED = 100  # pairs
 _MOST_SUSPICIOUS = 0.5
 _MANY = 0.2  # of the common words of two languages
+_ENOUGH = 0.1  # common words per pair, to judge by
 _NO_KEYS = np.empty(0, np.int64)
 
 
@@ -344,8 +345,8 @@ def _suspicions(pairs: list[Pair], data: DataConfig) -> Iterator[str]:
     if len(pairs) < _FEWEST_JUDGED:
         return
     others = [
-        next((x for x in LISTED if x != own and seem_to_be_in(x, of_side, own, _MANY)), None)
-        for of_side, own in zip(words, map(two_letters, data.languages), strict=True)
+        _other_language(of_side, two_letters(own), len(pairs))
+        for of_side, own in zip(words, data.languages, strict=True)
     ]
     if others == [two_letters(target), two_letters(source)] and not swapped:
         yield (
@@ -365,6 +366,12 @@ def _suspicions(pairs: list[Pair], data: DataConfig) -> Iterator[str]:
     for problem, count in overlaps.items():
         if count > _MOST_SUSPICIOUS * len(pairs):
             yield f"most of its pairs {problem}"
+
+
+def _other_language(words: Counter[str], own: str, pairs: int) -> str | None:
+    """Return another language, of many of the common words of one side of the pairs, or None."""
+    enough = (x for x in LISTED if x != own and words[x] >= _ENOUGH * pairs)
+    return next((x for x in enough if seem_to_be_in(x, words, own, _MANY)), None)
 
 
 def _read_chunks(data: DataConfig, corpora: list[Corpus]) -> Iterator[tuple[int, str, list[Pair]]]:

@@ -61,7 +61,8 @@ AFTER_SAYING = (
 )
 _ABBREVIATION = re.compile(
     r"(?<![\w.])(?i:e\.\s?g\.|i\.\s?e\.|a\.s\.a\.p\.|u\.s\.(?:a\.)?|u\.k\.)"
-    rf"|(?!{AFTER_SAYING}no)\b(?i:n[or]|pp?|ch|eq|ext|fig|vol)\.(?=\s?\d)|(?<!\S)(?:w/o?(?=\s)|y/o(?!\S)|@(?=\s))"
+    rf"|(?!{AFTER_SAYING}no)\b(?i:n[or]|pp?|ch|eq|ext|fig|vol)\.(?=\s?\d)"
+    r"|(?<!\S)(?:w/o?(?=\s)|y/o(?!\S)|@(?=\s))"
 )
 _MEASURE = re.compile(
     rf"(?:((?<![\d.,:/])1)|\d)\s?({'|'.join(_UNITS)})\b(?!['’-])(?:\.(?=\s[a-z\d]))?"
@@ -69,7 +70,7 @@ _MEASURE = re.compile(
 _ATTACHED = re.compile(r"(?<=\d)(?!(?:st|nd|rd|th)\b)(?=(?:[a-z]{2,}|[glm])(?![^\W_]))")
 _SQUARE = re.compile(r"(?<=\d)\s?sq\.?\s?m\b\.?")
 _NO_END = re.compile(  # of a sentence, before a small letter or a figure
-    r"(?<![\w.])(?i:approx|ca|ch|dept|ed|eqs?|est|excl|ext|incl|lbs|max|oz|qty|tel|temp|vol"
+    r"(?<![\w.])(?i:approx|(?-i:ca)|ch|dept|ed|eqs?|est|excl|ext|incl|lbs|max|oz|qty|tel|temp|vol"
     rf"|(?-i:{'|'.join(DAY_ABBREVIATIONS)}))\.(?=\s[a-z\d])"
     r"|(?<=\d)\.(?=[-–—](?!\w))"  # CHF 120.-
 )

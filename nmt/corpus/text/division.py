@@ -54,7 +54,10 @@ _SLASH = re.compile(  # but not S / M / L
 )
 _LIST_SIGN = re.compile(r"(?<!\S)(\(?)([a-h]|\d)\) +(?=\w)")
 # WARNING: in capitals, unlike the rest, or [Draft] before a sentence
-_LABEL = re.compile(r"[A-ZÄÖÜ]{4,}:(?= .*[a-zäöüß])|\[[^\[\]]*[^\W\d_]{2}[^\[\]]*\](?= +[A-ZÄÖÜ])")
+_LABEL = re.compile(
+    r"[A-ZÄÖÜ]{4,}:(?= .*[a-zäöüß])"
+    r"|\[(?=[^\[\]]*?[^\W\d_]{2})[^\[\]]{2,80}\](?= +[A-ZÄÖÜ])"
+)
 _WORD_BEFORE = re.compile(r"[\w'’-]+$")
 _PUNCTUATION = re.compile(r"[.!?;:,…](?:\s|['\"”“’)]*$)")
 

@@ -246,6 +246,8 @@ _FRENCH = [f"Je ne sais pas où est le chien {n}" for n in range(120)]
 _GERMAN = [f"Die {n} Hunde und ich sehen das nicht" for n in range(120)]
 _MIXED = [*_GERMAN[:40], *_ENGLISH[40:]]
 _OPPOSITE = [*_ENGLISH[:40], *_GERMAN[40:]]
+_NAMED = [f"Titel des Textes {n}" for n in range(120)]
+_FEW = ["Ort: The End", "Das Ende", *(f"Ort {n}" for n in range(118))]
 
 
 @pytest.mark.parametrize(
@@ -258,6 +260,8 @@ _OPPOSITE = [*_ENGLISH[:40], *_GERMAN[40:]]
         (zip(_ENGLISH, _FRENCH, strict=True), "its targets seem to be in fr"),
         (zip(_MIXED, _OPPOSITE, strict=True), "have de first and en second"),
         (zip(_ENGLISH, _OPPOSITE, strict=True), "its targets seem to be in en"),
+        (zip(_ENGLISH, _NAMED, strict=True), None),  # a German word that is also French
+        (zip(_ENGLISH, _FEW, strict=True), None),  # one English word, and one German
         (((x, x) for x in map(str.upper, ["Kabul", "Oslo"] * 60)), "same text on both sides"),
         (((str(x), f"{x},0") for x in range(120)), "no letters"),
     ],

@@ -1,5 +1,7 @@
 """Long sentences are divided where a clause or another sentence begins."""
 
+import time
+
 import pytest
 
 from nmt.corpus.text.division import halves, halves_of_run_on, items
@@ -64,3 +66,15 @@ def test_text_in_other_languages_is_divided_only_if_it_must_be() -> None:
 )
 def test_the_items_of_a_row_are_found(text: str, expected: list[str]) -> None:
     assert items(text, "en") == expected
+
+
+@pytest.mark.parametrize("text", ["ab ", "ab / ", "ab ... "])
+def test_items_are_found_in_linear_time(text: str) -> None:
+    def seconds(times: int) -> float:
+        start = time.process_time()
+        items("[" + text * times, "en")
+        return time.process_time() - start
+
+    shorter = min(seconds(1_000) for _ in range(3))
+    # Quadratic: 16 times; a second and third try, since other programs may disturb the first
+    assert any(seconds(4_000) < 8 * shorter for _ in range(3))

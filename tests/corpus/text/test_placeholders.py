@@ -130,6 +130,7 @@ def test_only_names_may_be_hidden() -> None:
         ("Stratford-upon-Avon", A, ["Stratford-upon-Avon"]),
         ("War-and-Post", "War-and-Post", []),
         ("COVID-19-related", f"{A}-related", ["COVID-19"]),
+        ("AB/123-related, #A-1-related", f"{A}-related, {B}-related", ["AB/123", "#A-1"]),
         # Initials and particles
         ("J. K. Rowling sees", f"{A} sees", ["J. K. Rowling"]),
         ("Ludwig van Beethoven", A, ["Ludwig van Beethoven"]),
@@ -304,7 +305,7 @@ hostile = (
     "{{a|$t(|[[a|<%|:a|--a|%(a|1e|Ctrl+|%+|1a|1-|1-a|a1:|1^|1::|[A|@a.|~/|Alt-A|1 x |$1-|1 1/2 |"
     "1+|6'2|A & |d'A|al-A |de |A de |A Jr. |a/|a/b.|@a-|{{|"
     "{a}|{{a}|<?|__a|@@a|(^|[%|[A |US |aA |A 1 |"
-    "A 1.2 |aA Pro |A 1 Pro |1 A "
+    "A 1.2 |aA Pro |A 1 Pro |1 A |#A-1/|#A-1- |AB/|AB/1-|1-1/"
 )
 def seconds(text):
     begin = time.process_time()
