@@ -22,6 +22,8 @@ _WORDS = {  # unless the training text has the short form itself
     **{"u": "you", "ur": "your", "r": "are", "bc": "because", "cuz": "because", "tho": "though"},
     **{"gonna": "going to", "wanna": "want to", "gotta": "have to", "lemme": "let me"},
     **{"gimme": "give me", "kinda": "kind of", "dunno": "don't know", "imo": "in my opinion"},
+    **{"imho": "in my opinion", "fyi": "for your information", "afaik": "as far as I know"},
+    **{"brb": "I'll be right back", "nvm": "never mind", "tbh": "to be honest"},
     **{"tmrw": "tomorrow", "tmr": "tomorrow", "msg": "message", "ppl": "people"},
 }
 _OFTEN_DOTTED = {"etc": "and so on", "incl": "including"}

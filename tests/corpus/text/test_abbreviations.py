@@ -14,7 +14,7 @@ KNOWN = frozenset(
         "hour hours minutes pounds feet january february march june monday tuesday friday etc "
         "hrs vs approx page pages them because it was coming dollars pen pencil or per all "
         "about against prepaid chapter figure volume without under with against going to the open "
-        "at and now coworker co tonight today forever pens",
+        "at and now coworker co tonight today forever pens in my opinion",
     )
 )
 
@@ -43,6 +43,7 @@ KNOWN = frozenset(
         ("e.g. now", "for example now"),
         ("E.g. now", "For example now"),
         ("now, i.e. open", "now, that is open"),
+        ("IMHO it was open", "In my opinion it was open"),
         ("No. 5, no.5", "Number 5, number 5"),
         ("No. I don't", "No. I don't"),
         ("Fig. 3, ch. 2, vol. 1", "Figure 3, chapter 2, volume 1"),
