@@ -20,7 +20,6 @@ from starlette.testclient import TestClient
 
 from nmt.corpus.sources.readers import read_lines
 from nmt.decoding.loading import load_translator
-from nmt.export.export import export_run
 from nmt.runs.finding import open_run
 from nmt.serve.app import make_app
 from nmt.serve.limits import Limits
@@ -73,7 +72,7 @@ def main() -> None:
         TemporaryDirectory() as folder,
     ):
         exported = Path(folder, "exported")
-        export_run(run, exported)
+        by_command([], "-m", "nmt", "export", str(run.path), "--output", str(exported))
         ways = {
             "command line": by_command(texts, "-m", "nmt", "translate", "--run", str(run.path)),
             "server": list(map(served, texts)),
