@@ -16,11 +16,13 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
+
 from nmt.corpus.sources.readers import read_lines
 from nmt.decoding.glossary import Glossary, Match, Term
 from nmt.decoding.loading import load_translator
 from nmt.decoding.translator import Translator
-from nmt.evaluation.metrics import corpus_bleu, corpus_chrf
 
 Entries = list[list[str]]
 """Each is a term, its lemma, and its form in the reference or ""."""
@@ -65,8 +67,8 @@ def report(label: str, rows: list[Row], translators: list[Translator]) -> None:
                 given += 1
                 exact += contains(output, [form])
     share = f"{exact / given:.1%}" if given else "-"
-    references = [reference for _, reference, _ in rows]
-    bleu, chrf = corpus_bleu(outputs, references), corpus_chrf(outputs, references)
+    references = [[reference for _, reference, _ in rows]]
+    bleu, chrf = (each.corpus_score(outputs, references).score for each in (BLEU(), CHRF()))
     print(
         f"{label:<8} present {present / asked:.1%} of {asked}, as in the reference {share}, "
         f"BLEU {bleu:.1f}, chrF {chrf:.1f}, {seconds:.0f} s",

@@ -18,7 +18,6 @@ from urllib.parse import urlsplit
 
 from starlette.testclient import TestClient
 
-from nmt.corpus.sources.readers import read_lines
 from nmt.decoding.loading import load_translator
 from nmt.runs.finding import open_run
 from nmt.serve.app import make_app
@@ -49,7 +48,8 @@ def main() -> None:
     parser.add_argument("run", type=Path)
     parser.add_argument("cases", type=Path)
     arguments = parser.parse_args()
-    cases = [line.split("\t") for line in read_lines(arguments.cases) if line]
+    lines = arguments.cases.read_text(encoding="utf-8").split("\n")
+    cases = [line.split("\t") for line in lines if line]
     texts = [text for _, first, second in cases for text in (first, second)]
 
     run = open_run(arguments.run)
