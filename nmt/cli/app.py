@@ -168,7 +168,7 @@ def _run() -> None:
         if hasattr(error, "format_message"):
             context = getattr(error, "ctx", None)  # of the command with the usage error
             command = context.command_path if context else "nmt"
-            text = _without_far_guesses(error).replace(": Value error, ", ": ")  # pydantic's words
+            text = _usage_error(error).replace(": Value error, ", ": ")  # pydantic's words
             if any(re.match("-[^=]* ", argument) for argument in sys.argv[1:]):
                 text += "; if this is a sentence, put -- before it"
             see = " See" if text.endswith("?") else "; see"
@@ -233,12 +233,17 @@ def _stop(number: int, frame: FrameType | None) -> None:
     sys.exit(128 + number)
 
 
-def _without_far_guesses(error: Exception) -> str:
-    """Return a usage error's text, without suggestions that barely resemble what was typed."""
+def _usage_error(error: Exception) -> str:
+    """Return a usage error's text; it suggests only what resembles what was typed."""
     name, guesses = getattr(error, "option_name", None), getattr(error, "possibilities", None)
     if name and guesses:
         error.possibilities = difflib.get_close_matches(name, guesses, cutoff=0.7)  # type: ignore[attr-defined]
-    return str(error.format_message()).rstrip(".")  # type: ignore[attr-defined]
+    text = str(error.format_message()).rstrip(".")  # type: ignore[attr-defined]
+    context = getattr(error, "ctx", None)  # of the command with the usage error
+    names = [each.name for each in context.command.params] if context else []
+    if name == "--run" and not {"run", "runs"}.isdisjoint(names):
+        text += "; give the run folder without --run"
+    return text
 
 
 _LESS_MEMORY = (

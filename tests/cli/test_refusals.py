@@ -16,6 +16,8 @@ REFUSED = [
     ("trian", "Did you mean 'train'? See nmt --help"),
     ("train --no-such-option", " train --help"),
     ("train --bars", "No such option: --bars; see nmt train --help"),
+    ("show --run x", "give the run folder without --run; see nmt show --help"),
+    ("plot training --run x", "give the run folder without --run; see nmt plot training --help"),
     ("train --weights x", "'--weights': 'x' is not one of 'best', "),
     ("translate --beam-size 0 x", "--beam-size"),
     ("translate --run nowhere -- --debug", "nowhere: not a run folder"),

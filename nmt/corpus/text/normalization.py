@@ -12,7 +12,7 @@ from nmt.corpus.text.abbreviations import AFTER_SAYING, cover_abbreviations
 from nmt.corpus.text.names import WORD
 from nmt.corpus.text.placeholders import EMOTICON, cover_codes
 from nmt.corpus.text.quotations import REPORT_OF_NAME
-from nmt.corpus.text.surroundings import LIST_SIGN
+from nmt.corpus.text.surroundings import ESCAPES, LIST_SIGN
 from nmt.special_tokens import NUMBERS, PLACEHOLDERS, RESERVED
 
 UnicodeForm = Literal["none", "NFC", "NFKC"]
@@ -38,7 +38,6 @@ _NO_SPACE = re.compile(r"(?:[^\W\d_]|\s\d{1,4}|[)\"”“])[.!?][\"'”“’)]*
 _REPORTED = re.compile(rf"[!?…](?=[\"”“’']{REPORT_OF_NAME})")  # "Stop!" Tom said.
 # (The door is open.) of a sentence by itself
 _BRACKETED = re.compile(r"(\A|[.!?…][\"”“’]?\s)\((?=[\"“A-ZÄÖÜ])([^()\n]+[.!?…])\)(?=\s|\Z)")
-_ESCAPES = re.compile(r"(?:\\[nrt])+$")
 # Also behind \n and \t as program text has them, but not within C:\my\new
 _CELL = re.compile(
     r"(?<=\t)(?=[^\t])|(?:(?<=[^\s\\]\\[nt])(?![a-z])|(?<=[.,;!?)\"]\\[nt]))(?=[^\\\t])"
@@ -135,7 +134,7 @@ def sentence_lengths(line: str, segment: Callable[[str], Sequence[str]]) -> list
     # sentencex fails on unusual whitespace and lone surrogates; replacing them one for one
     # preserves lengths. Addresses, codes, abbreviations and list signs are not cut.
     plain = cover_abbreviations(_SURROGATE.sub("\ufffd", _SPACE.sub(" ", line)))
-    plain = _ESCAPES.sub(lambda escapes: "x" * len(escapes[0]), plain)
+    plain = ESCAPES.sub(lambda escapes: "x" * len(escapes[0]), plain)
     plain = cover_codes(_FACE_ENDS.sub(lambda face: "!" * len(face[0]), plain))
     plain = _ANSWER.sub("xx.", plain)
     plain = _FIGURE_ENDS.sub(lambda figures: "!" * len(figures[0]), plain)

@@ -44,7 +44,7 @@ _NOTE = re.compile(  # the number of a footnote, but not c²
 _CUT_OFF = re.compile(r"(?<![\s–—―-])\s*(?:-{2,}|[–—―]+)[.!?]*$|(?<=\S)\s-$")
 _NEW_SPEAKER = re.compile(r"(?:-{1,2}|[–—―])(?=[\"“„‘'(¿¡]?[^\W\d_a-z])")  # not an option, --help
 _BLANK = re.compile(r"\s*[._=~*-]{3,}$")  # a field to fill in
-_ESCAPES = re.compile(r"(?<=\S)(?:\\[nrt])+$")  # line feeds and tabs, as program text has them
+ESCAPES = re.compile(r"(?<=\S)(?:\\[nrt])+$")  # line feeds and tabs, as program text has them
 _ESCAPES_BEFORE = re.compile(r"(?:\\[nrt])+(?![a-z])")
 # Of mail, with the German form where it differs
 _HEADERS = {
@@ -115,7 +115,7 @@ def _step(text: str, languages: tuple[str, str]) -> tuple[int, int]:
         return before, after
     if found := _ARROW_BEFORE.match(text) or _ESCAPES_BEFORE.match(text):
         return found.end(), 0
-    for pattern in (_ARROW, _REPEATED, _NOTE, _CUT_OFF, _BLANK, _ESCAPES):
+    for pattern in (_ARROW, _REPEATED, _NOTE, _CUT_OFF, _BLANK, ESCAPES):
         if found := pattern.search(text):
             return 0, len(text) - found.start()
     return _around(text)
