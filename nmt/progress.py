@@ -21,9 +21,13 @@ _CONTROLS = re.compile(r"\x1b\[A|[\r\n]")  # to the line above, to the start, to
 
 
 class Bar(tqdm):  # type: ignore[type-arg]
-    """tqdm's progress bar; in a file, which cannot be redrawn, a line every 30 seconds."""
+    """tqdm's progress bar, which appears after two seconds unless another delay is given.
+
+    In a file, which cannot be redrawn, it is a line every 30 seconds.
+    """
 
     def __init__(self, *values: Any, **named: Any):
+        named.setdefault("delay", _DELAY)
         file = named.get("file") or sys.stderr
         if _can_be_redrawn(file):
             super().__init__(*values, **named)
@@ -82,14 +86,7 @@ class _Lines:
 
 def with_progress(items: Iterable[T], description: str, total: int | None = None) -> Iterable[T]:
     """Iterate over items with a progress bar, which appears after two seconds."""
-    return Bar(
-        items,
-        desc=escape_terminal(description),
-        total=total,
-        unit="",
-        unit_scale=True,
-        delay=_DELAY,
-    )
+    return Bar(items, desc=escape_terminal(description), total=total, unit="", unit_scale=True)
 
 
 def in_bursts(
@@ -119,7 +116,6 @@ def bursts(
         initial=done,
         unit=unit,
         bar_format=_COUNTED if total else _UNCOUNTED,
-        delay=_DELAY,
         leave=leave,
         smoothing=0,
     )
@@ -158,8 +154,6 @@ def elapsed(description: str, file: TextIO | None = None) -> Iterator[None]:
     `file` is standard error by default.
     """
     form = "{desc}: {elapsed}"
-    bar = Bar(
-        desc=escape_terminal(description), bar_format=form, delay=_DELAY, leave=False, file=file
-    )
+    bar = Bar(desc=escape_terminal(description), bar_format=form, leave=False, file=file)
     with bar, _redrawn(bar):
         yield

@@ -24,12 +24,12 @@ def write_progress(file: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> str:
     """Return what is written for 95 steps of a second, with other work during the 50th."""
     now = 1000.0
     monkeypatch.setattr("tqdm.std.time", lambda: now)
-    with Bar(desc="reading", total=100, file=file) as bar:
+    with Bar(desc="reading", total=100, file=file, delay=0) as bar:
         for second in range(1, 96):
             now += 1
             bar.update()
             if second == 50:
-                with Bar(desc="checking", total=3, file=file, leave=False) as inner:
+                with Bar(desc="checking", total=3, file=file, delay=0, leave=False) as inner:
                     inner.update()
     return file.getvalue()
 

@@ -155,7 +155,7 @@ def recommend_fine_tuning(corpus: Path, minutes: float, device: str, run: RunFol
     if device == "cpu" and (count_stored(run) or 0) >= _LARGE:
         advice = "# If it learns too little and there is memory, remove training.freeze."
         batch = f"""\
-  # For less memory: several small batches per update, and embeddings that do not learn.
+  # For less memory: small batches (accumulate: how many per update), and frozen embeddings.
   batch_tokens: {_SMALL_BATCH}
   accumulate: {batch_tokens // _SMALL_BATCH}
   freeze: [embeddings]"""

@@ -13,6 +13,7 @@ from nmt.config.choices import Weights
 from nmt.corpus.sources.download import cache_folder
 from nmt.errors import UserError, is_full_disk, missing_extra, one_line, write_error, writing
 from nmt.files.locks import locked
+from nmt.progress import Bar
 from nmt.runs.folder import CARD, HUB, LICENCE
 
 RUN_FILES = [
@@ -86,7 +87,12 @@ def _download(address: str, files: list[str]) -> Path:
     library = import_hub()
     name, _, revision = address.removeprefix(HUB).partition("@")
     cache = cache_folder() / "runs"
-    wanted = {"revision": revision or None, "cache_dir": cache, "allow_patterns": files}
+    wanted: dict[str, Any] = {
+        "revision": revision or None,
+        "cache_dir": cache,
+        "allow_patterns": files,
+        "tqdm_class": Bar,  # shows nothing if all files are there already
+    }
     try:
         try:
             found = library.model_info(name, revision=revision or None, files_metadata=True)

@@ -68,6 +68,7 @@ class ProgressBar:
             unit=" updates",
             bar_format=_LIMITED_FORMAT if settings.max_minutes else None,
             mininterval=0.5,
+            delay=0,
         )
 
     def __enter__(self) -> "ProgressBar":

@@ -78,7 +78,7 @@ def _fill(
     batches = batches_of("train", prepared, config.training, config.model.max_length)
     keys, tokens = [], []
     with torch.inference_mode():
-        for batch in Bar(batches, "filling the datastore", unit=" batches", delay=2):
+        for batch in Bar(batches, "filling the datastore", unit=" batches"):
             hidden, labels = at_labels(model, batch.to(device))
             keys.append(hidden)
             tokens.append(labels)

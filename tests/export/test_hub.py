@@ -82,6 +82,7 @@ def remote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, revisions: list[str]
         revision: str | None,
         cache_dir: Path,
         allow_patterns: list[str],
+        tqdm_class: type,
         local_files_only: bool = False,
     ) -> str:
         files = files_of(name)
@@ -160,6 +161,7 @@ def test_the_unmodified_library_uploads_and_downloads_a_run(trained_run, tmp_pat
         assert done.stdout.endswith("/anna/toy\n"), done.stderr
         there = nmt_with_hub(address, tmp_path, "translate", "--run", "hf:anna/toy", PAIR[0])
     assert there.stdout == text(nmt("translate", "--run", trained_run.path, PAIR[0]).stdout), there
+    assert not there.stderr  # no progress bar for a quick download
     assert (files / "best.safetensors").read_bytes() == trained_run.weights("best").read_bytes()
     assert {"LICENSE.txt", ".gitattributes", "README.md"} < {path.name for path in files.iterdir()}
     assert not (files / "data/stale.model").exists()

@@ -220,7 +220,7 @@ def _fingerprint(config: Config, corpora: list[Corpus], inherited: ParentRunData
         for path in paths
     ]
     size = sum(path.stat().st_size for _, path in files)
-    with Bar(desc="checking corpus", total=size, unit="B", unit_scale=True, delay=2) as bar:
+    with Bar(desc="checking corpus", total=size, unit="B", unit_scale=True) as bar:
         for split, path in files:
             digest.update(f"\n{split} ".encode())
             with path.open("rb") as file:

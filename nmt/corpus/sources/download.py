@@ -401,5 +401,4 @@ def _bar(name: str, start: int, total: int | None) -> Bar:
         unit="B",
         unit_scale=True,
         leave=False,
-        delay=2,
     )

@@ -53,9 +53,7 @@ class SegmentationSampler:
         self._marked = [marked(token, SPACE) for token in self._tokens]
         numbers, ends, known = array("i"), array("q", [0]), dict[_Ids, int]()
         starts = range(0, len(corpus), _SENTENCES_AT_A_TIME)
-        for start in Bar(
-            starts, "counting words", unit="", unit_scale=_SENTENCES_AT_A_TIME, delay=2
-        ):
+        for start in Bar(starts, "counting words", unit="", unit_scale=_SENTENCES_AT_A_TIME):
             end = min(start + _SENTENCES_AT_A_TIME, len(corpus))
             for ids in corpus.rows(np.arange(start, end)):
                 numbers.extend(known.setdefault(word, len(known)) for word in self._words(ids))
@@ -89,7 +87,7 @@ class SegmentationSampler:
         drawn: (words,), word · (1 + _ALTERNATIVES) + choice → (words + 1,)
         """
         missing = np.unique(drawn[self._starts[drawn] == _UNDRAWN]).tolist()
-        for number in Bar(missing, "segmenting", unit="", unit_scale=True, delay=2, leave=False):
+        for number in Bar(missing, "segmenting", unit="", unit_scale=True, leave=False):
             word, choice = divmod(number, 1 + _ALTERNATIVES)
             ids = self._alternative(self._words_known[word], choice)
             self._starts[number], self._lengths[number] = len(self._drawn), len(ids)
