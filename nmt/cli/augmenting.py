@@ -10,7 +10,7 @@ import typer
 
 from nmt.cli import completing
 from nmt.cli.options import TranslatorOptions, with_translator_options
-from nmt.cli.writing import SAMPLE, require_plain, warn_of_language
+from nmt.cli.output import SAMPLE, require_plain, warn_of_language
 from nmt.echo import echo
 from nmt.errors import UserError
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING
 
-from nmt.cli.writing import (
+from nmt.cli.output import (
     SAMPLE,
     is_standard_output,
     require_another,

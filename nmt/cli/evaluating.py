@@ -16,7 +16,7 @@ from nmt.cli.options import (
     given_tag,
     with_translator_options,
 )
-from nmt.cli.writing import in_one_line, require_plain, write_lines
+from nmt.cli.output import in_one_line, require_plain, write_lines
 from nmt.config.choices import BleuTokenizer, ExtraMetric, HeldOut
 from nmt.echo import echo
 from nmt.errors import UserError

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from nmt.cli.writing import format_translations, reporting, warn_of_missing
+from nmt.cli.output import format_translations, reporting, warn_of_missing
 from nmt.echo import echo
 from nmt.errors import UserError, pytorch_missing, require_utf8
 

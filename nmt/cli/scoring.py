@@ -17,7 +17,7 @@ from nmt.cli.options import (
     find_runs,
     given_tag,
 )
-from nmt.cli.writing import in_one_line, require_another, require_plain, write_lines
+from nmt.cli.output import in_one_line, require_another, require_plain, write_lines
 from nmt.errors import UserError
 
 if TYPE_CHECKING:

@@ -30,8 +30,7 @@ from nmt.cli.options import (
     given_tag,
     with_translator_options,
 )
-from nmt.cli.prompt import converse
-from nmt.cli.writing import (
+from nmt.cli.output import (
     SAMPLE,
     align_lines,
     format_translations,
@@ -44,6 +43,7 @@ from nmt.cli.writing import (
     warn_of_missing,
     write_lines,
 )
+from nmt.cli.prompt import converse
 from nmt.errors import UserError, require_utf8
 
 if TYPE_CHECKING:

@@ -144,7 +144,7 @@ class SegmentSearch:
         target = self._tokenizers.target
         replace = self.decoding.replace_unknown and target.whole_words
         if UNK in hypothesis.ids and replace and (pytorch := self.pytorch_if_possible()):
-            from nmt.decoding.unknown import replace_unknown
+            from nmt.decoding.unknown_words import replace_unknown
 
             words = self._words_to_copy(segment)
             return replace_unknown(pytorch.models[0], segment.ids, words, hypothesis.ids, target)

@@ -26,9 +26,9 @@ from starlette.types import ASGIApp
 
 from nmt.serve import deepl, libretranslate, v1
 from nmt.serve.errors import ApiError
-from nmt.serve.gate import Gate
 from nmt.serve.openapi import describe
 from nmt.serve.operations import Operation, encode, read_body
+from nmt.serve.request_checks import RequestChecks
 from nmt.serve.service import Service
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -122,7 +122,7 @@ class _Revalidated(StaticFiles):
 
 
 def _guarded(app: ASGIApp, service: Service) -> ASGIApp:
-    """Return the application inside `Gate`, and with CORS headers if other sites are allowed.
+    """Return the application inside `RequestChecks`, with CORS headers if other sites are allowed.
 
     Added to Starlette as middleware, these two would not see its responses to unexpected errors.
     """
@@ -134,7 +134,7 @@ def _guarded(app: ASGIApp, service: Service) -> ASGIApp:
             allow_methods=["GET", "POST", "DELETE"],
             allow_headers=["Authorization", "Content-Type"],
         )
-    return Gate(app, service.limits, access.hosts, access.origins)
+    return RequestChecks(app, service.limits, access.hosts, access.origins)
 
 
 def _endpoint(service: Service, operation: Operation) -> Callable[[Request], Awaitable[Response]]:

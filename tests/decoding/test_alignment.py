@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from nmt.cli.writing import align_lines
+from nmt.cli.output import align_lines
 from nmt.config.data import DataConfig
 from nmt.config.decoding import DecodingConfig
 from nmt.corpus.text.sentences import SplitText

@@ -15,7 +15,7 @@ import sentencepiece
 import yaml
 from safetensors.torch import load_file, save_file
 
-from nmt.cli.writing import format_translations
+from nmt.cli.output import format_translations
 from nmt.config.yaml_files import load_config
 from nmt.corpus.text.parts import Part
 from nmt.decoding.engines.conversion import write_model

@@ -32,7 +32,7 @@ from nmt.decoding.search.lexical_constraints import LexicalConstraints
 from nmt.decoding.search.nearest_neighbours import Neighbours, WithNeighbours
 from nmt.decoding.search.sampling import Sampler
 from nmt.decoding.search.stepwise import Stepwise
-from nmt.decoding.unknown import replace_unknown
+from nmt.decoding.unknown_words import replace_unknown
 from nmt.model import transformer
 from nmt.model.masks import padding_mask
 from nmt.model.padding import pad

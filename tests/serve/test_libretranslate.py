@@ -13,7 +13,7 @@ import pytest
 from libretranslatepy import LibreTranslateAPI
 from starlette.testclient import TestClient
 
-from nmt.cli.writing import in_one_line
+from nmt.cli.output import in_one_line
 from nmt.decoding.loading import load_translator
 from nmt.runs.folder import RunFolder
 from nmt.serve import operations

@@ -12,7 +12,7 @@ from nmt.corpus.text.abbreviations import AFTER_SAYING, cover_abbreviations
 from nmt.corpus.text.names import WORD
 from nmt.corpus.text.placeholders import EMOTICON, cover_codes
 from nmt.corpus.text.quotations import REPORT_OF_NAME
-from nmt.corpus.text.surroundings import ESCAPES, LIST_SIGN
+from nmt.corpus.text.sentence_edges import ESCAPES, LIST_SIGN
 from nmt.special_tokens import NUMBERS, PLACEHOLDERS, RESERVED
 
 UnicodeForm = Literal["none", "NFC", "NFKC"]

@@ -37,7 +37,7 @@ from nmt.corpus.text.punctuation import (
     within_quotes,
 )
 from nmt.corpus.text.quotations import Quotation, row, set_aside, with_spaces
-from nmt.corpus.text.surroundings import peel, with_german_headers
+from nmt.corpus.text.sentence_edges import peel, with_german_headers
 from nmt.special_tokens import PLACEHOLDERS
 
 _FEWEST_CAPITALS = 4  # of a text: USA and TV stay abbreviations

@@ -210,7 +210,7 @@ def test_unknown_words_are_replaced_with_the_attention_of_the_first_member(
         lambda *_: [[Hypothesis([A, UNK], -1.0, -1.0, True)]],
     )
     monkeypatch.setattr(
-        "nmt.decoding.unknown.replace_unknown",
+        "nmt.decoding.unknown_words.replace_unknown",
         lambda model, *_: asked.append(model) or ["Anna", "Zora"],
     )
     [found] = translator(first, second, replace_unknown=True).translate(["Anna Zora"])

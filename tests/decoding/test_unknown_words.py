@@ -8,7 +8,7 @@ from torch import Tensor
 
 from nmt.corpus.tokenizers.vocabulary import Vocabulary
 from nmt.corpus.tokenizers.words import WordTokenizer
-from nmt.decoding.unknown import replace_unknown
+from nmt.decoding.unknown_words import replace_unknown
 from nmt.special_tokens import EOS, SPECIALS, UNK
 
 KNOWN = 4

@@ -27,7 +27,7 @@ _SECURITY = {
 }
 
 
-class Gate:
+class RequestChecks:
     """Middleware around the whole application.
 
     hosts: accepted Host headers, empty for any; origins: other sites whose pages may send requests.

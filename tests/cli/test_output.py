@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from nmt.cli.writing import format_translations
+from nmt.cli.output import format_translations
 from nmt.decoding.translator import Translation
 
 _WRITE = """
 import sys
 from pathlib import Path
 
-from nmt.cli.writing import write_lines
+from nmt.cli.output import write_lines
 
 print("scores before")
 write_lines(iter(["Anna singt heute."]), Path(sys.argv[1]))
