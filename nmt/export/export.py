@@ -40,7 +40,7 @@ _PROGRAM = (
         for name in (
             *("abbreviations", "acronyms", "codes", "dates", "division", "emphasis", "mnemonics"),
             *("names", "normalization", "parts", "placeholders", "products", "punctuation"),
-            *("quotations", "surroundings", "target_words"),
+            *("quotations", "sentence_edges", "target_words"),
         )
     ),
     "special_tokens.py",

@@ -10,11 +10,11 @@ Or in a program: `from translate import Translator; Translator().translate(["A s
 
 Each line is processed as follows (settings.json selects the steps for this model): split it into
 sentences, and long ones into parts (parts.py, division.py); set aside what stands around a sentence
-(surroundings.py); translate quotations and brackets within it by themselves (quotations.py); remove
-emphasis and links, which are put back by the order of words (emphasis.py); replace words that did
-not occur in training, numbers and codes with placeholders (placeholders.py); lower-case the rest,
-split it into SentencePiece tokens, translate them with CTranslate2, restore capitals, and fill in
-the replaced words.
+(sentence_edges.py); translate quotations and brackets within it by themselves (quotations.py);
+remove emphasis and links, which are put back by the order of words (emphasis.py); replace words
+that did not occur in training, numbers and codes with placeholders (placeholders.py); lower-case
+the rest, split it into SentencePiece tokens, translate them with CTranslate2, restore capitals, and
+fill in the replaced words.
 """
 
 import io

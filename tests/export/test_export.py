@@ -33,7 +33,7 @@ LINES = ["Anna sings today.", "Ben swims often.", "Jonas cooks at home."]
 PROGRAM = {
     *("abbreviations.py", "acronyms.py", "codes.py", "dates.py", "division.py", "emphasis.py"),
     *("mnemonics.py", "names.py", "normalization.py", "parts.py", "placeholders.py"),
-    *("products.py", "punctuation.py", "quotations.py", "special_tokens.py", "surroundings.py"),
+    *("products.py", "punctuation.py", "quotations.py", "sentence_edges.py", "special_tokens.py"),
     *("target_words.py", "translate.py", "target_words.json", "settings.json", "README.md"),
 }
 MODEL = {
