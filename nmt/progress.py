@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import islice
 from typing import Any, TextIO, TypeVar
 
 from tqdm import tqdm
@@ -87,6 +88,18 @@ class _Lines:
 def with_progress(items: Iterable[T], description: str, total: int | None = None) -> Iterable[T]:
     """Iterate over items with a progress bar, which appears after two seconds."""
     return Bar(items, desc=escape_terminal(description), total=total, unit="", unit_scale=True)
+
+
+def in_chunks(items: Iterable[T], size: int, description: str) -> Iterator[list[T]]:
+    """Yield lists of up to `size` items, with a progress bar that moves once per list.
+
+    With millions of items, a bar that counts each of them takes seconds.
+    """
+    remaining = iter(items)
+    with Bar(desc=escape_terminal(description), unit="", unit_scale=True) as bar:
+        while chunk := list(islice(remaining, size)):
+            yield chunk
+            bar.update(len(chunk))
 
 
 def in_bursts(

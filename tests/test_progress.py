@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from nmt.progress import Bar, elapsed, in_bursts, with_progress
+from nmt.progress import Bar, elapsed, in_bursts, in_chunks, with_progress
 
 
 class Terminal(io.StringIO):
@@ -91,6 +91,14 @@ def test_in_a_notebook_progress_is_redrawn(monkeypatch):
     kind = type("OutStream", (io.StringIO,), {"__module__": "ipykernel.iostream"})
     written = write_progress(kind(), monkeypatch)
     assert written.count("\rreading") > 90
+
+
+def test_items_in_chunks_are_counted_by_chunk(monkeypatch):
+    file = Terminal()
+    monkeypatch.setattr("sys.stderr", file)
+    monkeypatch.setattr("nmt.progress._DELAY", 0)
+    assert list(in_chunks(iter(range(7)), 3, "reading")) == [[0, 1, 2], [3, 4, 5], [6]]
+    assert file.getvalue().rpartition("\r")[2].startswith("reading: 7.00 ")
 
 
 def test_items_in_bursts_are_counted_at_once(monkeypatch):

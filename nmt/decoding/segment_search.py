@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, cast
 from nmt.config.choices import Address
 from nmt.config.data import DataConfig
 from nmt.config.decoding import DecodingConfig
-from nmt.corpus.text.form_of_address import addresses
+from nmt.corpus.text.form_of_address import addresses, words_of_other_forms
 from nmt.corpus.text.target_words import TargetWords
 from nmt.corpus.tokenizers.registry import Tokenizers
 from nmt.decoding.engines.interface import ContinuingEngine, Engine
@@ -36,6 +36,7 @@ _HAS_PYTORCH = find_spec("torch") is not None
 _LOG = logging.getLogger(__name__)
 _WIDE_BEAM = 32  # for a segment whose hypotheses all lack a placeholder or a term
 _MOST_PLACED = 8  # missing terms of a segment
+_MOST_REWORDED = 3  # times, to remove another form of address
 _MOST_DIVISIONS = 4  # of a segment whose translation is out of proportion
 
 Found = list[tuple[Segment, list[Hypothesis]]]
@@ -180,7 +181,8 @@ class SegmentSearch:
     ) -> list[list[Hypothesis]]:
         """Put hypotheses that address readers in another form than demanded last.
 
-        If the best of a beam does and no other one is better, considers a wider beam.
+        If the best of a beam does and no other one is better, considers a wider beam; then searches
+        again without the words of the other forms.
         """
 
         def strays(segment: Segment, hypothesis: Hypothesis) -> int:
@@ -205,7 +207,24 @@ class SegmentSearch:
             wrong, self._find([segments[i] for i in wrong], _WIDE_BEAM), strict=True
         ):
             result[i] = reordered(segments[i], [*result[i], *options])
+        again = {i: (segments[i], result[i][0]) for i in wrong if strays(segments[i], result[i][0])}
+        for _ in range(_MOST_REWORDED):
+            if not again or not self.pytorch_if_possible():
+                break
+            strict = {i: self._without_other_forms(*each) for i, each in again.items()}
+            found = self._find_with_constraints([*strict.values()], 1)
+            again = {}
+            for (i, segment), options in zip(strict.items(), found, strict=True):
+                result[i] = reordered(segment, [*result[i], *options])
+                if strays(segment, result[i][0]):
+                    again[i] = segment, options[0]
         return result
+
+    def _without_other_forms(self, segment: Segment, found: Hypothesis) -> Segment:
+        """Return a segment that forbids the words by which a hypothesis has another address."""
+        assert self._address
+        words = words_of_other_forms(self.text(segment, found), self._address)
+        return replace(segment, forbidden=(*segment.forbidden, *words))
 
     def _known_words_first(self, segment: Segment, found: list[Hypothesis]) -> list[Hypothesis]:
         """Put the hypothesis with the fewest words that training lacks first, if it is near."""

@@ -89,6 +89,8 @@ class Segment:
     """What the translation must contain."""
     beginning: str = ""
     """What it must begin with, as the model writes it."""
+    forbidden: tuple[str, ...] = ()
+    """Words that it must not contain; longer ones that begin with them are allowed."""
 
 
 @dataclass(frozen=True)
@@ -485,10 +487,13 @@ class Segmenter:
         ]
         forbidden = [
             [
-                ids
-                for term in segment.terms
-                for word in term.forbidden
-                for ids in self._forbidden(word, phrases)
+                *(
+                    ids
+                    for term in segment.terms
+                    for word in term.forbidden
+                    for ids in self._forbidden(word, phrases)
+                ),
+                *target.encode_lines(list(segment.forbidden)),
             ]
             for segment, phrases in zip(segments, needed, strict=True)
         ]

@@ -1024,7 +1024,7 @@ def test_a_form_of_address_is_a_tag_of_every_part(subwords, translator):
         ("sie", ["Hast du Zeit?", "Ist Zeit?", "Haben Sie Zeit?"], 1, 1),
         ("sie", ["Hast du Ihr Buch?", "Haben Sie Ihr Buch?"], 1, 1),
         ("sie", ["Hast du Zeit?", "Hast du?", "Habt ihr Zeit?", "Haben Sie Zeit?"], 3, 2),
-        ("sie", ["Hast du Zeit?", "Hast du?"], 0, 2),
+        ("sie", ["Hast du Zeit?", "Hast du?"], 0, 5),
         ("sie", ["Ben liest.", "Haben Sie Zeit?"], 0, 1),
     ],
 )
@@ -1032,9 +1032,26 @@ def test_a_hypothesis_with_the_demanded_address_comes_first(
     subwords, translator, address, texts, chosen, searches
 ):
     engine, data = says(subwords, *texts), DataConfig(address=True)
-    made = translator(subwords, data=data, engine=engine, beam_size=3).customized(address=address)
-    assert made.translate(["Anna sings"])[0].text == texts[chosen]
-    assert len(engine.asked) == searches  # another one with a wider beam, if all have other forms
+    made = translator(subwords, data=data, engine=engine, pytorch=engine, beam_size=3)
+    [found] = made.customized(address=address).translate(["Anna sings"])
+    assert found.text == texts[chosen]
+    # Another one with a wider beam, if all have other forms, and then three with constraints.
+    assert len(engine.asked) == searches
+
+
+def test_words_of_other_forms_are_forbidden_if_a_wider_beam_has_them_too(subwords, translator):
+    answers = iter(["Habt ihr Zeit?", "Haben Sie Zeit?"])
+    bound = ScriptedEngine(lambda ids: [subwords.target.encode(next(answers))])
+    plain, data = says(subwords, "Hast du Zeit?"), DataConfig(address=True)
+    made = translator(subwords, data=data, engine=plain, pytorch=bound, beam_size=3)
+    [found] = made.customized(address="sie").translate(["Anna sings"])
+    assert found.text == "Haben Sie Zeit?"
+    forbidden = [
+        {subwords.target.decode(ids) for ids in constraints.forbidden[0]}
+        for _, constraints in bound.asked
+    ]
+    assert forbidden[0] == {"hast", "Hast", "du", "Du"}
+    assert forbidden[1] == forbidden[0] | {"habt", "Habt"}  # "ihr" may also be: to her
 
 
 def test_samples_stay_in_their_order_whatever_their_address(subwords, translator):

@@ -10,7 +10,6 @@ from nmt.config.data import DataConfig
 from nmt.corpus.sources.readers import Pair
 
 _FEWEST_JUDGED = 100  # pairs
-_SAMPLE = 1000  # pairs of each chunk; `nmt prepare` would be slower with all
 _SOME = 0.01
 _MOST = 0.5
 
@@ -95,10 +94,9 @@ class LeftoverCounts:
         self._pairs = self._sampled = 0
         self._counts: Counter[_Leftover] = Counter()
 
-    def add(self, pairs: Sequence[Pair]) -> None:
-        """Count some of the pairs; of many, a sample that is spread evenly."""
-        sample = pairs[:: max(1, len(pairs) // _SAMPLE)]
-        self._pairs += len(pairs)
+    def add(self, sample: Sequence[Pair], pairs: int) -> None:
+        """Count the pairs of a sample; pairs: how many it stands for."""
+        self._pairs += pairs
         self._sampled += len(sample)
         for leftover in self._kinds:
             self._counts[leftover] += sum(

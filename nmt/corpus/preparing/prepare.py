@@ -12,6 +12,7 @@ import logging
 import os
 import shutil
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -253,18 +254,21 @@ def _write(
         text.unlink(missing_ok=True)
     if cased:
         _learn_casing(cased, folder)
-    write_statistics(texts, plan.target_keys[plan.in_train], folder)
-    replaced = 0
-    if config.data.placeholders != "none":
-        numbers = None
+    with ThreadPoolExecutor(1) as pool:  # SentencePiece releases the GIL while it trains
+        statistics = pool.submit(write_statistics, texts, plan.target_keys[plan.in_train], folder)
+        replaced = 0
+        if config.data.placeholders != "none":
+            statistics.result()  # of the text without placeholders
+            numbers = None
+            if inherited:
+                former = load_tokenizers(inherited.data, config.tokenizer, inherited.folder)
+                numbers = former.source.knows(NUMBERS[0])
+            replaced = _insert_placeholders(config.data, texts, folder, numbers)
         if inherited:
-            former = load_tokenizers(inherited.data, config.tokenizer, inherited.folder)
-            numbers = former.source.knows(NUMBERS[0])
-        replaced = _insert_placeholders(config.data, texts, folder, numbers)
-    if inherited:
-        inherited.copy_to(config, folder)
-    else:
-        train_tokenizers(config.data, config.tokenizer, texts, folder)
+            inherited.copy_to(config, folder)
+        else:
+            train_tokenizers(config.data, config.tokenizer, texts, folder)
+        statistics.result()
     tokenizers = encode_train(config, texts, folder)
     coverage = {split: encode_examples(config.data, tokenizers, split, folder) for split in PARTS}
     _check_coverage(config, coverage)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import chain, compress, islice
+from itertools import chain, compress
 from operator import eq
 from pathlib import Path
 from typing import TypeAlias
@@ -39,13 +39,14 @@ from nmt.corpus.text.sentences import has_several
 from nmt.corpus.text.tags import tag_of
 from nmt.errors import UserError
 from nmt.files.text_files import CHUNK, read_line_pairs, text_writer
-from nmt.progress import with_progress
+from nmt.progress import in_chunks, with_progress
 
 _LOG = logging.getLogger(__name__)
 
 # validation and test pairs that the user or the corpus provides
 Given: TypeAlias = Mapping[Split, list[Pair]]
 PARTS: dict[Split, Part] = {"validation": Part.VALIDATION, "test": Part.TEST}
+_SAMPLE = 1000  # pairs of each chunk that are looked at; all of them would take long
 _FEWEST_JUDGED = 100  # pairs
 _MOST_SUSPICIOUS = 0.5
 _MANY = 0.2  # of the common words of two languages
@@ -318,12 +319,13 @@ class _Inspection:
         self._leftovers = LeftoverCounts(data)
 
     def look_at(self, pairs: list[Pair]) -> None:
-        """Look at some of the pairs."""
-        for problem in _suspicions(pairs, self._data):
+        """Look at some of the pairs; of many, at a sample that is spread evenly."""
+        sample = pairs[:: max(1, len(pairs) // _SAMPLE)]
+        for problem in _suspicions(sample, self._data):
             if problem not in self._told:
                 self._told.add(problem)
                 _LOG.warning(f"{self._name}: {problem}")
-        self._leftovers.add(pairs)
+        self._leftovers.add(sample, len(pairs))
 
     def finish(self) -> None:
         """Warn of what is judged by all pairs."""
@@ -377,8 +379,7 @@ def _other_language(words: Counter[str], own: str, pairs: int) -> str | None:
 def _read_chunks(data: DataConfig, corpora: list[Corpus]) -> Iterator[tuple[int, str, list[Pair]]]:
     """Yield chunks of pairs, each with the number of its corpus and its tag."""
     for number, corpus in enumerate(corpora):
-        pairs = iter(with_progress(corpus.pairs("train"), f"reading {corpus.name}"))
-        while chunk := list(islice(pairs, CHUNK)):
+        for chunk in in_chunks(corpus.pairs("train"), CHUNK, f"reading {corpus.name}"):
             yield number, tag_of(data, corpus.tag), chunk
 
 

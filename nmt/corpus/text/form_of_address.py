@@ -44,6 +44,25 @@ def addresses(text: str) -> set[Address]:
     return {each for each, pattern in _EVIDENCE.items() if pattern.search(text)}
 
 
+def words_of_other_forms(text: str, demanded: Address) -> list[str]:
+    """Return the words by which a German text surely addresses its readers in other forms.
+
+    With and without a capital, except for Sie, which without one has another meaning.
+
+    >>> words_of_other_forms("Hast du Ihr Buch?", "sie"), words_of_other_forms("Mit Ihnen?", "du")
+    (['hast', 'Hast', 'du', 'Du'], ['Ihnen'])
+    """
+    found: dict[str, None] = {}
+    for each, pattern in _EVIDENCE.items():
+        if each != demanded:
+            for match in pattern.finditer(text):
+                word = re.findall(r"\w+", match[0])[-1]  # without the "Bitte" before an imperative
+                found |= dict.fromkeys(
+                    [word] if each == "sie" else [word.lower(), word.capitalize()]
+                )
+    return list(found)
+
+
 def address(text: str) -> Address | None:
     """Return how a German text addresses its reader; None if it does not, or that is unsure.
 

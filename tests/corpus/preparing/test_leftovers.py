@@ -45,8 +45,7 @@ KINDS: list[tuple[Change, str]] = [
 
 def warnings(pairs: list[tuple[str, str]], data: DataConfig | None = None) -> list[str]:
     counts = LeftoverCounts(data or DataConfig())
-    for start in range(0, len(pairs), 5000):
-        counts.add(pairs[start : start + 5000])
+    counts.add(pairs, len(pairs))
     return list(counts.warnings())
 
 
@@ -99,7 +98,15 @@ def test_a_few_numbered_lines_are_no_leftover_but_some_mojibake_is() -> None:
     assert warnings(misread + pairs[6:], DataConfig(drop_mojibake=True)) == []
 
 
-def test_few_pairs_are_not_judged_and_many_are_sampled() -> None:
-    pairs = [("1. I see.", "1. Ich sehe.")] * 9000
+def test_few_pairs_are_not_judged() -> None:
+    pairs = [("1. I see.", "1. Ich sehe.")] * 100
     assert warnings(pairs[:99]) == []
-    assert warnings(pairs)[0].startswith("2,000 of 2,000 sampled pairs begin")
+    assert warnings(pairs)[0].startswith("100 of 100 pairs begin")
+
+
+def test_the_pairs_of_a_sample_are_counted() -> None:
+    counts = LeftoverCounts(DataConfig())
+    counts.add([("1. I see.", "1. Ich sehe.")] * 1000, 5000)
+    counts.add([("I see.", "Ich sehe.")] * 500, 500)
+    [warning] = counts.warnings()
+    assert warning.startswith("1,000 of 1,500 sampled pairs begin")

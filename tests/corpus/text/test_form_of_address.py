@@ -1,6 +1,7 @@
 import pytest
 
-from nmt.corpus.text.form_of_address import address
+from nmt.config.choices import Address
+from nmt.corpus.text.form_of_address import address, words_of_other_forms
 
 TEXTS = {
     "du": [
@@ -30,3 +31,16 @@ TEXTS = {
 )
 def test_the_form_of_address_is_told_only_if_it_is_sure(text: str, form: str | None) -> None:
     assert address(text) == form
+
+
+@pytest.mark.parametrize(
+    ("text", "demanded", "words"),
+    [
+        ("Hast du Zeit?", "ihr", ["hast", "Hast", "du", "Du"]),
+        ("Hast du Zeit?", "du", []),
+        ("Bitte komm zu euch.", "sie", ["komm", "Komm", "euch", "Euch"]),
+        ("Ich danke Ihnen und dir.", "du", ["Ihnen"]),  # "ihnen" would be: them
+    ],
+)
+def test_words_of_other_forms(text: str, demanded: Address, words: list[str]) -> None:
+    assert words_of_other_forms(text, demanded) == words
