@@ -151,6 +151,7 @@ def test_a_fine_tuned_run_names_the_run_on_the_hub_that_it_started_from(trained_
     assert RunFolder(Path("tuned")).origin.fine_tuning == "--from hf:me/toy"
 
 
+@pytest.mark.slow
 def test_the_unmodified_library_uploads_and_downloads_a_run(trained_run, tmp_path):
     files = tmp_path / "hub/models/anna/toy"
     (files / "data").mkdir(parents=True)

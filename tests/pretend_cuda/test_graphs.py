@@ -10,7 +10,7 @@ pytestmark = pytest.mark.usefixtures("in_empty_folder")
 @pytest.mark.parametrize(
     ("fields", "count"),
     [
-        ({"precision": "float32"}, 40),
+        pytest.param({"precision": "float32"}, 40, marks=pytest.mark.slow),
         ({"precision": "bfloat16", "r_drop": 5.0, "average_decay": 0.99}, 9),
         ({"precision": "float16", "accumulate": 2}, 9),
         ({"precision": "bfloat16", "optimizer": "nadam", "clip_norm": None}, 9),
@@ -32,6 +32,7 @@ def test_replayed_updates_equal_those_without_graphs_bit_for_bit(
     torch.testing.assert_close(replayed.weights, run.weights, rtol=0, atol=0)
 
 
+@pytest.mark.slow
 def test_a_run_that_is_resumed_while_replaying_ends_with_the_same_weights(toy_config, pretending):
     # The cosine schedule would depend on the limit.
     training = {"schedule": "inverse_sqrt", "precision": "float32"}

@@ -504,6 +504,7 @@ def test_a_full_disk_is_not_mistaken_for_a_network_error(
     assert done.stderr.startswith(f"nmt: {cache}: cannot be written (File too large; ")
 
 
+@pytest.mark.slow
 def test_a_strange_licence_is_ignored(hub: str, tmp_path: Path) -> None:
     card = tmp_path / "hub/datasets/wmt/wmt99/README.md"
     card.write_text(CARD.replace("cc-by-4.0", "[1, 2]"))
