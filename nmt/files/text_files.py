@@ -1,7 +1,7 @@
 """Text files with one sentence per line, read and written in chunks."""
 
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator
+from itertools import compress, islice
 from pathlib import Path
 from typing import TextIO
 
@@ -20,6 +20,13 @@ def read_line_pairs(paths: tuple[Path, Path]) -> Iterator[tuple[str, str]]:
     """Yield the lines of one text file, each with that of another."""
     for chunks in zip(*map(read_chunks, paths), strict=True):
         yield from zip(*chunks, strict=True)
+
+
+def read_chosen(path: Path, chosen: Iterable[bool]) -> list[str]:
+    """Return the lines of a text file that `chosen` selects."""
+    with path.open("rb") as lines:
+        text = b"".join(compress(lines, chosen)).decode("utf-8", _ERRORS)
+    return text.split("\n")[:-1]
 
 
 def text_writer(path: Path) -> TextIO:

@@ -281,7 +281,7 @@ def _write(
         "pairs": {split: pairs[split] for split in ("train", *PARTS)},
         "with_placeholders": replaced,
         "lengths": lengths,
-        "several_sentences": round(float(plan.several[plan.in_train].mean()), 4),
+        "several_sentences": round(plan.several, 4),
         "vocabulary_size": {side: getattr(tokenizers, side).size for side in SIDES},
         "coverage": coverage,
         "source_in_train": {split: pairs[f"{split} in train"] for split in PARTS},

@@ -73,7 +73,7 @@ class PreparationReport(TypedDict):
 
     dropped: pairs by reason, 0 for a filter that dropped none; with_placeholders: number of
     training pairs; coverage: share of known tokens, by split and side; source_in_train: number of
-    pairs, by split; several_sentences: share of training sources with more than one sentence;
+    pairs, by split; several_sentences: share of sources with several sentences, of a sample;
     corpora: in the same order as their pairs in the training data
     """
 

@@ -5,7 +5,7 @@ Memory holds a few bytes per pair; the text itself, raw and cleaned, is in files
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import chain, compress
@@ -38,7 +38,7 @@ from nmt.corpus.text.normalization import words_only
 from nmt.corpus.text.sentences import has_several
 from nmt.corpus.text.tags import tag_of
 from nmt.errors import UserError
-from nmt.files.text_files import CHUNK, read_line_pairs, text_writer
+from nmt.files.text_files import CHUNK, read_chosen, text_writer
 from nmt.progress import in_chunks, with_progress
 
 _LOG = logging.getLogger(__name__)
@@ -78,8 +78,8 @@ class SplitPlan:
     parts: NDArray[np.uint8]
     source_keys: NDArray[np.int64]
     target_keys: NDArray[np.int64]
-    several: NDArray[np.bool_]
-    """Which sources consist of more than one sentence."""
+    several: float
+    """The share of sources with more than one sentence, of a sample."""
     dropped: Counter[str]
 
     @property
@@ -214,8 +214,8 @@ class _Cleaned:
     """`plain_source_keys` and `plain_target_keys` are hashes that ignore case and punctuation;
     empty unless `data.disjoint_splits` is set.
     """
-    several: NDArray[np.bool_]
-    """Which of the kept sources consist of more than one sentence."""
+    several: float
+    """The share of kept sources with more than one sentence, of a sample."""
     dropped: Counter[str]
 
 
@@ -232,7 +232,7 @@ def _clean(
     """
     cleaner = Cleaner(data)
     kept: list[NDArray[np.bool_]] = []
-    several: list[NDArray[np.bool_]] = []
+    several: list[bool] = []
     keys: tuple[list[NDArray[np.int64]], ...] = ([_NO_KEYS], [_NO_KEYS])
     plain_keys: tuple[list[NDArray[np.int64]], ...] = ([_NO_KEYS], [_NO_KEYS])
     dropped: Counter[str] = Counter()
@@ -256,7 +256,8 @@ def _clean(
             cased_sources, cased_targets = (side.split("\n") for side in tidied)
             reasons = cleaner.reasons_to_drop(cased_sources, cased_targets)
             kept.append(reasons == "")
-            several.append(_have_several(cased_sources, kept[-1], data.source_language))
+            sample = compress(cased_sources[:: _step(chunk)], kept[-1][:: _step(chunk)].tolist())
+            several += has_several(list(sample), data.source_language)
             sources = cleaner.source_form(tidied[0]).split("\n")
             targets = cleaner.target_form(tidied[1]).split("\n")
             dropped.update(reasons[reasons != ""].tolist())
@@ -264,11 +265,12 @@ def _clean(
                 keys[side].append(sentence_keys(cleaned, data.seed))
                 if data.disjoint_splits:
                     plain_keys[side].append(sentence_keys(map(words_only, cleaned), data.seed))
-            tags = [tag] * len(sources)
-            if data.address and not tag:
+            if tag:
+                sources = [tag + line for line in sources]
+            elif data.address:
                 tags = _addressed(data, cased_targets, keys[1][-1])
-            tagged = (each + line + "\n" for each, line in zip(tags, sources, strict=True))
-            files[0].writelines(tagged)
+                sources = [each + line for each, line in zip(tags, sources, strict=True)]
+            files[0].write("\n".join(sources) + "\n")
             files[1].write("\n".join(targets) + "\n")
     for inspection in inspections:
         inspection.finish()
@@ -280,7 +282,7 @@ def _clean(
         target_keys=np.concatenate(keys[1]),
         plain_source_keys=np.concatenate(plain_keys[0]),
         plain_target_keys=np.concatenate(plain_keys[1]),
-        several=np.concatenate(several),
+        several=float(np.mean(several)) if several else 0.0,
         dropped=dropped,
     )
 
@@ -297,12 +299,9 @@ def _addressed(data: DataConfig, targets: list[str], keys: NDArray[np.int64]) ->
     ]
 
 
-def _have_several(lines: list[str], kept: NDArray[np.bool_], language: str) -> NDArray[np.bool_]:
-    """Return which of the kept lines consist of more than one sentence."""
-    found = np.zeros_like(kept)
-    numbers = np.flatnonzero(kept).tolist()
-    found[numbers] = has_several([lines[number] for number in numbers], language)
-    return found
+def _step(chunk: Sequence[object]) -> int:
+    """Return the distance between the pairs of a chunk that are a sample, spread evenly."""
+    return max(1, len(chunk) // _SAMPLE)
 
 
 class _Inspection:
@@ -320,7 +319,7 @@ class _Inspection:
 
     def look_at(self, pairs: list[Pair]) -> None:
         """Look at some of the pairs; of many, at a sample that is spread evenly."""
-        sample = pairs[:: max(1, len(pairs) // _SAMPLE)]
+        sample = pairs[:: _step(pairs)]
         for problem in _suspicions(sample, self._data):
             if problem not in self._told:
                 self._told.add(problem)
@@ -452,10 +451,9 @@ def _held_out(
     if chosen.any():
         tags = [tag_of(data, corpus.tag) for corpus in corpora]
         numbers = np.repeat(np.arange(len(corpora)), plan.sizes)[chosen]
-        read = with_progress(read_line_pairs(raw), "picking held-out pairs", len(chosen))
-        pairs = compress(read, chosen.tolist())
-        found = zip(plan.parts[chosen].tolist(), numbers.tolist(), pairs, strict=True)
-        for part, number, (source, target) in found:
+        sources, targets = (read_chosen(text, chosen.tolist()) for text in raw)
+        found = zip(plan.parts[chosen].tolist(), numbers.tolist(), sources, targets, strict=True)
+        for part, number, source, target in found:
             held_out[Part(part)].append((tags[number] + source, target))
     return held_out
 

@@ -91,18 +91,16 @@ class Cleaner:
 
     def reasons_to_drop(self, sources: Sequence[str], targets: Sequence[str]) -> NDArray[np.str_]:
         """Return why each cleaned training pair is dropped, or "" if it is kept; shape (pairs,)."""
+        stripped: list[Sequence[str]] = [sources, targets]
+        if self.data.strip_punctuation:
+            stripped = [list(map(strip_punctuation, lines)) for lines in stripped]
         words = np.array([[line.count(" ") + 1 for line in lines] for lines in (sources, targets)])
         fewer, more = words.min(axis=0), words.max(axis=0)
         # Text without spaces, such as base64, would count as one word.
         characters = np.array([list(map(len, lines)) for lines in (sources, targets)]).max(axis=0)
         most_characters = _MOST_CHARACTERS_A_WORD * self.data.max_words
         reasons = {  # the first that applies is reported
-            "empty side": np.array(
-                [
-                    not (self._stripped(s) and self._stripped(t))
-                    for s, t in zip(sources, targets, strict=True)
-                ]
-            ),
+            "empty side": np.array([not (s and t) for s, t in zip(*stripped, strict=True)]),
             "too long": (more > self.data.max_words) | (characters > most_characters),
             "length ratio": more > self.data.max_ratio * fewer,
         }
