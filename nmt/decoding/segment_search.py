@@ -1,8 +1,8 @@
 """Searches for the translations of segments, with what they must contain.
 
 CTranslate2 searches first. Where all its hypotheses lack a placeholder or a term, a wider beam or
-PyTorch's search with constraints follows; segments whose translations have unusual lengths are
-divided.
+PyTorch's search with constraints follows; segments whose translations have unusual lengths or
+repeat themselves are divided.
 """
 
 import logging
@@ -19,6 +19,7 @@ from nmt.config.choices import Address
 from nmt.config.data import DataConfig
 from nmt.config.decoding import DecodingConfig
 from nmt.corpus.text.form_of_address import addresses, words_of_other_forms
+from nmt.corpus.text.parts import repeats_itself
 from nmt.corpus.text.target_words import TargetWords
 from nmt.corpus.tokenizers.registry import Tokenizers
 from nmt.decoding.engines.interface import ContinuingEngine, Engine
@@ -91,8 +92,8 @@ class SegmentSearch:
     def __call__(self, segments: list[Segment], n: int, divide: bool = True) -> list[Found]:
         """Return up to `n` hypotheses of each segment, best first.
 
-        divide: whether segments whose translations have unusual lengths are divided; then there is
-        more than one part for them
+        divide: whether segments are divided whose translations have unusual lengths or repeat
+        themselves; then there is more than one part for them
         """
         found: list[Found] = [
             [each] for each in zip(segments, self._search(segments, n), strict=True)
@@ -103,7 +104,7 @@ class SegmentSearch:
                 for i, parts in enumerate(found)
                 for j, (segment, options) in enumerate(parts)
                 if not segment.beginning
-                and not self.in_proportion(segment, options[0])
+                and self._is_odd(segment, options[0])
                 and len(halves := self._segmenter.divide(segment)) > 1
             ]
             if not odd:
@@ -114,6 +115,10 @@ class SegmentSearch:
             for (i, j, _), parts in reversed(list(zip(odd, results, strict=True))):
                 found[i][j : j + 1] = parts
         return found
+
+    def _is_odd(self, segment: Segment, found: Hypothesis) -> bool:
+        repeats = repeats_itself(segment.part, found.ids)
+        return repeats or not self.in_proportion(segment, found)
 
     def in_proportion(self, segment: Segment, found: Hypothesis) -> bool:
         """Return whether a translation is about as long as training leads to expect."""

@@ -47,7 +47,7 @@ from nmt.corpus.text.normalization import (
     restore_capitals,
     sentence_lengths,
 )
-from nmt.corpus.text.parts import Part, Splitter, TextRules, surround
+from nmt.corpus.text.parts import Part, Splitter, TextRules, repeats_itself, surround
 from nmt.corpus.text.placeholders import PlaceholderRules, count_missing_placeholders
 from nmt.corpus.text.punctuation import SENTENCE_ENDS
 from nmt.corpus.text.target_words import TARGET_WORDS, TargetWords
@@ -185,11 +185,12 @@ class Translator:
     # ------------------------------------------------------------------------------------- a search
 
     def _search(self, parts: Sequence[Part]) -> list[_Found]:
-        """Translate parts; divide those whose translations have unusual lengths."""
+        """Translate parts; divide those whose translations are of unusual length or repetitive."""
         translations = []
         for part, (tokens, complete) in zip(parts, self._best(parts), strict=True):
             halves = [part]
-            if not self.rules.in_proportion(len(part.tokens), len(tokens)):
+            fits = self.rules.in_proportion(len(part.tokens), len(tokens))
+            if not fits or repeats_itself(part, tokens):
                 halves = self._splitter.divide(part)
             if len(halves) > 1:
                 again = self._search(halves)

@@ -412,6 +412,17 @@ def test_a_long_line_is_translated_sentence_by_sentence(translator, subwords):
     assert whole.complete == all(t.complete for t in sentences)
 
 
+def test_a_sentence_whose_translation_repeats_a_phrase_is_divided(subwords, translator):
+    line = "Anna sings today, and Ben reads a book at home."
+    length = len(subwords.source.encode(line))
+    loop, short = (
+        subwords.target.encode(text) for text in ("Ben liest ein Buch. " * 3, "Ben liest.")
+    )
+    engine = ScriptedEngine(lambda ids: [loop if len(ids) > length else short], max_length=80)
+    [found] = translator(subwords, engine=engine, max_length=80).translate([line])
+    assert (found.text, found.parts) == ("Ben liest. Ben liest.", 2)
+
+
 @pytest.mark.parametrize(
     "parts",
     [

@@ -6,6 +6,7 @@ library, because `nmt export` copies this file beside translate.py.
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -50,14 +51,26 @@ _NO_LIST = re.compile(
     r"yes|you)\b",
     re.IGNORECASE,
 )
-# At the start of a translation; not nouns, and not Sie, which may be the polite form.
+# At the start of a translation; not nouns, and not Sie and Ihr, which may be polite forms.
 _SMALL = re.compile(
-    r"\A(?:Aber|Als|Am|An|Auch|Auf|Aus|Bei|Bevor|Bis|Da|Damit|Dann|Das|Dass|Dem|Den|Denn|Der|Des|Die|"
-    r"Dies(?:e[mnrs]?)?|Doch|Du|Durch|Ein(?:e[mnrs]?)?|Er|Es|Für|Ich|Ihm|Ihn|Im|In|Ja|Kein(?:e[mnrs]?)?|"
-    r"Man|Mein(?:e[mnrs]?)?|Mit|Nach|Nachdem|Nein|Nicht|Ob|Obwohl|Oder|Ohne|Sein(?:e[mnrs]?)?|Seit|So|"
-    r"Um|Und|Unser(?:e[mnrs]?)?|Von|Vor|Während|Wann|War(?:en|um)?|Was|Weil|Wenn|Wer|Wie|Wir|Wo|Zu|"
-    r"Zum|Zur|Über)\b"
+    r"\A(?:Aber|All(?:e[mnrs]?)|Als|Also|Am|An|Auch|Auf|Aus|Bei|Bevor|Bin|Bis|Bist|Da|Dabei|Dafür|Damit|"
+    r"Dann|Das|Dass|Davon|Dein(?:e[mnrs]?)?|Dem|Den|Denn|Der|Des|Deshalb|Dich|Die|Dies(?:e[mnrs]?)?|Dir|"
+    r"Doch|Dort|Du|Durch|Ein(?:e[mnrs]?)?|Er|Es|Euch|Eue?re?[mnrs]?|Für|Gegen|Hab(?:e|t)|Hast|Hat|Heute|"
+    r"Hier|Ich|Ihm|Ihn|Im|In|Ist|Ja|Jede[mnrs]?|Jetzt|Kann(?:st)?|Kein(?:e[mnrs]?)?|Könn(?:en|t)|Man|"
+    r"Mein(?:e[mnrs]?)?|Mich|Mir|Mit|Nach|Nachdem|Nein|Nicht|Noch|Nur|Ob|Obwohl|Oder|Ohne|Schon|Sehr|"
+    r"Seid|Sein(?:e[mnrs]?)?|Seit|Sind|So|Sobald|Solange|Sondern|Sonst|Trotzdem|Um|Und|Uns|"
+    r"Unser(?:e[mnrs]?)?|Vielleicht|Von|Vor|Während|Wann|War(?:en|um)?|Was|Weil|Welche[mnrs]?|Wenn|Wer|"
+    r"Wie|Wir|Wird|Wo|Wollt|Zu|Zum|Zur|Über)\b"
 )
+# What these are depends on the source: you are – ihr seid; they are – sie sind; her dog – ihr Hund
+_SMALL_IF = {
+    re.compile(r"\AIhr\b(?!e)"): re.compile(r"you\b(?!r)|(?:her|their)\b", re.IGNORECASE),
+    re.compile(r"\AIhre[mnrs]?\b"): re.compile(r"(?:her|their)\b", re.IGNORECASE),
+    re.compile(r"\ASie\b"): re.compile(r"(?:they|she|it|these|those)\b", re.IGNORECASE),
+}
+_FIRST_PERSON = re.compile(r"I\b(?!\.)")  # has a capital within a sentence, too
+_NO_END = re.compile(r"[\w,]\s*\Z")  # of a sentence
+_LOOP = 5  # tokens of a phrase
 _TWO_STOPS = re.compile(r"(?<=\d)\.\.(?!\.)")
 _ELLIPSIS = re.compile(r"(?<!\.)\.{2,4}(?!\.)")
 # Quotation marks of the translation that are not next to a quotation
@@ -184,7 +197,7 @@ class Splitter:
         if len(parts) < 2:
             return [part]
         before = part.before + parts[0].before
-        parts[0] = replace(parts[0], before=before, capital=part.capital)
+        parts[0] = replace(parts[0], before=before, capital=part.capital, continues=part.continues)
         parts[-1] = replace(parts[-1], after=parts[-1].after + part.after)
         return [self.with_quotations(half, known) for half in parts]
 
@@ -200,7 +213,7 @@ class Splitter:
     def _written(self, quotation: Quotation) -> str:
         text = quotation.written
         if quotation.continues and self.rules.target_language == "de":
-            text = _SMALL.sub(lambda word: word[0].lower(), text)
+            text = _in_small_letters(text, quotation.source)
         around = quotes_of(self.rules.target_language, quotation.opening, quotation.closing)
         return within_quotes(text, *around)
 
@@ -242,7 +255,9 @@ class Splitter:
         for number, text in enumerate(texts, 1):
             end = separator if number < len(texts) else ""
             if found := self._framed(text.strip(), tag, quoted):
-                continues = bool(parts or waiting) and _first_letter(found[0].raw).islower()
+                small = _first_letter(found[0].raw).islower()
+                is_i = _FIRST_PERSON.match(found[0].raw) and _NO_END.search(texts[number - 2])
+                continues = bool((parts or waiting) and (small or is_i))
                 before = waiting + found[0].before
                 found[0] = replace(found[0], before=before, continues=continues)
                 found[-1] = replace(found[-1], after=found[-1].after + end)
@@ -366,7 +381,7 @@ class Splitter:
         elif part.capital:
             text = text[:1].upper() + text[1:]
         elif part.continues and self.rules.target_language == "de":
-            text = _SMALL.sub(lambda word: word[0].lower(), text)
+            text = _in_small_letters(text, part.raw)
         if part.marks:
             marks = [_typeset(mark, self.rules.target_language) for mark in part.marks]
             text = put_marks(text, marks, pairs, len(part.text.split()))
@@ -374,9 +389,33 @@ class Splitter:
         return _TWO_STOPS.sub(".", fill_placeholders(text, part.written))
 
 
+def repeats_itself(part: Part, translation: Sequence[object]) -> bool:
+    """Return whether a translation repeats a phrase that its source does not, as of long sentences.
+
+    translation: its tokens
+    """
+    if len(part.tokens) < _FEWEST_JUDGED:
+        return False
+    return _has_loop(translation, _LOOP) and not _has_loop(part.tokens, 2)
+
+
+def _has_loop(tokens: Sequence[object], length: int) -> bool:
+    """Return whether as many adjacent tokens occur three times."""
+    counts = Counter(zip(*(tokens[i:] for i in range(length)), strict=False))
+    return max(counts.values(), default=0) > 2
+
+
 def surround(part: Part, translation: str) -> str:
     """Return the translation of a part with what stands around it."""
     return part.before + translation + part.after if translation else ""
+
+
+def _in_small_letters(text: str, source: str) -> str:
+    """Return a German translation that continues a sentence, with a small letter unless a noun."""
+    text = _SMALL.sub(lambda word: word[0].lower(), text)
+    if any(word.match(text) and read.match(source) for word, read in _SMALL_IF.items()):
+        text = text[:1].lower() + text[1:]
+    return text
 
 
 def _in_words_of(replaced: PlaceholderText, marks: Sequence[Mark]) -> tuple[Mark, ...]:

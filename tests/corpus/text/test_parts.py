@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from nmt.corpus.text.parts import Part, Splitter, TextRules, surround
+from nmt.corpus.text.parts import Part, Splitter, TextRules, repeats_itself, surround
 from nmt.corpus.text.placeholders import PlaceholderRules, replace_codes
 from nmt.corpus.text.sentences import split_sentences
 from nmt.special_tokens import NUMBERS, PLACEHOLDERS, RESERVED
@@ -646,3 +646,47 @@ def test_a_later_part_of_a_sentence_begins_with_a_small_letter_unless_with_a_nou
     assert ready.write(last, "Und der Gürtel ist rot") == "und der Gürtel ist rot"
     assert ready.write(last, "Gürtel sind rot") == "Gürtel sind rot"
     assert ready.write(last, "Sie sind rot") == "Sie sind rot"
+
+
+@pytest.mark.parametrize(
+    ("source", "written", "expected"),
+    [
+        ("you like the belt", "Ihr mögt den Gürtel", "ihr mögt den Gürtel"),
+        ("your belt is red", "Ihr Gürtel ist rot", "Ihr Gürtel ist rot"),
+        ("your belts are red", "Ihre Gürtel sind rot", "Ihre Gürtel sind rot"),
+        ("her belts are red", "Ihre Gürtel sind rot", "ihre Gürtel sind rot"),
+        ("you like the belt", "Sie mögen den Gürtel", "Sie mögen den Gürtel"),
+        ("they like the belt", "Sie mögen den Gürtel", "sie mögen den Gürtel"),
+        ("I like the belt", "Ich mag den Gürtel", "ich mag den Gürtel"),
+    ],
+)
+def test_the_small_letter_of_a_later_part_depends_on_its_source(source, written, expected) -> None:
+    [part] = splitter().parts(source)
+    part = replace(part, continues=True, capital=False)
+    assert splitter().write(part, written) == expected
+
+
+@pytest.mark.parametrize("comma", [",", ""])
+def test_a_later_part_that_begins_with_i_continues_the_sentence(comma: str) -> None:
+    ready = splitter()
+    [part] = ready.parts(
+        f"Henry likes the belt because it is red{comma} I like it because it is red"
+    )
+    [first, last] = ready.divide(part)
+    assert last.raw.startswith("I ")
+    assert (first.continues, last.continues) == (False, True)
+    [halved, _] = ready.divide(last)
+    assert halved.continues
+
+
+def test_an_item_that_begins_with_i_continues_nothing() -> None:
+    assert not splitter().parts("Stop / I like the belt")[-1].continues
+
+
+def test_a_repeated_phrase_is_found_unless_the_source_repeats_one() -> None:
+    [part] = splitter().parts("Henry likes the belt")
+    once, tokens = ["ich", "mag", "den", "roten", "Gürtel", "."], list(range(12))
+    assert not repeats_itself(replace(part, tokens=tokens), once * 2)
+    assert repeats_itself(replace(part, tokens=tokens), once * 3)
+    assert not repeats_itself(replace(part, tokens=tokens[:4] * 3), once * 3)
+    assert not repeats_itself(part, once * 3)  # too short to be divided
