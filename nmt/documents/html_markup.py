@@ -45,6 +45,7 @@ _DESCRIPTIONS = frozenset(
     )
 )
 _ENDS = ".!?:;…"
+_CURRENCIES = frozenset("$€£¥")
 _WORD_AT_END = re.compile(r"[^\W\d_]{2}\Z")
 _BUTTONS = frozenset(("button", "submit", "reset"))
 _NEVER_OPEN = re.compile(r"<(?:br|hr|img)(?=[\s/>])", re.IGNORECASE)  # not even within <svg>
@@ -406,7 +407,7 @@ def _are_apart(
     """Return whether neighbouring texts, such as two links, are not parts of one sentence."""
     text, after = _text_of(first[0]), _text_of(second[0])[:1]
     before = text.rstrip(_ENDS)[-1:]
-    if not (before.isalnum() and after.isalnum()):
+    if not (before.isalnum() and (after.isalnum() or after in _CURRENCIES)):
         return False
     pairs = zip(first[1], second[1], strict=False)
     level = sum(one.mem_id == other.mem_id for one, other in pairs)
@@ -416,7 +417,11 @@ def _are_apart(
         return False
     if not inside:  # a code such as MP3, unless it is a word in small letters
         return bool(_WORD_AT_END.search(text)) and before.islower() and after.isdigit()
-    different = before.isdigit() != after.isdigit() or (before.islower() and after.isupper())
+    different = (
+        after in _CURRENCIES
+        or before.isdigit() != after.isdigit()
+        or (before.islower() and after.isupper())
+    )
     return different or bool(tags & {"a", "label"})
 
 

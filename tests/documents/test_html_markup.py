@@ -206,6 +206,7 @@ def test_it_stays_after_its_word(translate: Translate, source: str, expected: st
         ("<a href='/'>Home.</a><a href='/about'>About</a>", 2),
         ("<span>Price:</span><span>5 items</span>", 2),
         ("<span>$3.</span><span>99 each</span>", 1),
+        ("<b><span>cup</span><span>$7.50 each</span></b>", 2),
         ("<span>www.</span><span>example.org</span>", 1),
         ("<a href='/'>Home</a> <a href='/about'>About us</a>", 2),
         ("<nav>\n<a href='/'>Home</a><!-- -->\n<a href='/about'>About us</a>\n</nav>", 2),

@@ -107,10 +107,9 @@ def _ranges(match: re.Match[str]) -> str:
 
 
 def _day_first(match: re.Match[str]) -> str:
-    """Return an American date with the day first, if it has a year or is a range."""
+    """Return an American date with the day first, if it is one: not "In May 10 people came"."""
     month, day, until, year = match.groups()
-    is_range = until and (year or _AFTER_DATES.match(match.string, match.end()))
-    if not is_range and (until or not year):
+    if not year and not _AFTER_DATES.match(match.string, match.end()):
         return match[0]
     days = f"{day.rstrip(_LETTERS)}-{until.rstrip(_LETTERS)}" if until else day
     time_follows = re.match(r" \d\d?:\d\d", match.string[match.end() :])

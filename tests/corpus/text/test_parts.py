@@ -191,7 +191,7 @@ NUMBERS_IN_GERMAN = [
     ("version 3.11", "Version 3.11"),
     ("Tom has Python 3.11", "Tom hat Python 3.11"),
     ("5 books on page 3.", "5 Bücher am Seite 3."),
-    ("on May 20th", "Am Mai 20."),
+    ("on May 20th", "Am 20. Mai"),
     ("5km or 10 km", "5 km oder 10 km"),
     ("less than 120 km/h", "Weniger als 120 km/h"),
     ("less than 2.5 kWh", "Weniger als 2,5 kWh"),

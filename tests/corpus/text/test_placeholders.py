@@ -166,6 +166,7 @@ def test_only_names_may_be_hidden() -> None:
                 *("BA 0295", "ISBN 0-306-40615-X", "123e4567-e89b-12d3-a456-426614174000"),
                 *("deadbee1-cafe-babe-dead-beefcafebabe", "aB3$xY!9z", "1.2.3-beta", "10.0.0.0/24"),
                 *("0800-FLOWERS", "HTTPS://EXAMPLE.COM/A", "bit.ly/3xYz", "tom@localhost"),
+                *(r"C:\My Files\notes 2023\v2 (1).pdf", "DE-4471/B-0093X", "≥5x", "[x]"),
                 *("tom(at)example.com", "jo.o'brien+kids@example.com"),
             )
         ),
