@@ -33,7 +33,7 @@ _FRONT_MATTER = re.compile(
     r"(---|\+\+\+)[ \t]*\n.*?^(?:\1|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.M
 )
 # The box of a task, the number of a footnote, the kind of a note.
-_LABEL = re.compile(r"(?:\[[ xX]\]|\[\^[^\]\s]+\]:|\[![A-Za-z]+\]|!{3}[ \t]+\w+)(?=\s|$)[ \t]*")
+_LABEL = re.compile(r"(?:\[[ xX]\]|\[\^[^\]\s]+\]:|\[![A-Za-z]+\])(?=\s|$)[ \t]*")
 _DEFINITION = re.compile(r":[ \t]+")  # in a line after its term
 _TEMPLATE_TAG = r"\{%(?:(?!\{%|%\}).)*%\}|\{\{[<%][^{}\n]*[>%]\}\}"
 _KEPT_TEXT = re.compile(
@@ -53,6 +53,8 @@ _REFERENCE = re.compile(
     r"(?:[ \t]+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?"
 )
 _CONTAINER = re.compile(r":{3,}[ \t]*(?:\{[^{}]*\}|[^\s\[{]+)?[ \t]*")  # a title may follow
+# A note of MkDocs: !!! warning "Its title"; its text follows, indented by four spaces.
+_NOTE = re.compile(r"(?:!{3}|\?{3}\+?)(?:[ \t]+[\w-]+)+(?:[ \t]+\"([^\"]*)\")?")
 _END_OF_ENVIRONMENT = re.compile(r"\\end\{([^{}\n]*)\}")
 _BREAK = re.compile(r"[ \t]*(\\?)\n[ \t]*")
 _TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)(?![\w-])[^<>]*?(/?)>", re.DOTALL)
@@ -298,7 +300,9 @@ def _skip_markup(state: StateBlock, line: int, last: int, silent: bool) -> bool:
         return True
     title = ""
     end: int | None = line
-    if container := _CONTAINER.match(text):
+    if note := _NOTE.fullmatch(text):
+        title = note[1] or ""
+    elif container := _CONTAINER.match(text):
         title = text[container.end() :]
     elif found := _MARKUP_LINE.fullmatch(text):
         if found["formula"]:
@@ -316,7 +320,21 @@ def _skip_markup(state: StateBlock, line: int, last: int, silent: bool) -> bool:
             inline = state.push("inline", "", 0)
             inline.content, inline.map, inline.children = title, [line, line + 1], []
             state.push("title_close", "", -1)
+        if note:
+            _read_note(state, line + 1, last)
     return True
+
+
+def _read_note(state: StateBlock, line: int, last: int) -> None:
+    """Read the blocks of a note, which are indented by four spaces more than the line before."""
+    inside = state.blkIndent + 4
+    end = line
+    while end < last and (state.isEmpty(end) or state.sCount[end] >= inside):
+        end += 1
+    state.blkIndent = inside
+    state.md.block.tokenize(state, line, end)
+    state.blkIndent -= 4
+    state.line = end
 
 
 def _end_of_formula(state: StateBlock, line: int, last: int) -> int | None:

@@ -323,3 +323,30 @@ def test_line_endings_are_kept() -> None:
 def test_documents_that_take_long_are_refused(source: str) -> None:
     with pytest.raises(DocumentError):
         Markdown(source)
+
+
+NOTES = """\
+Before it.
+!!! note "Good to know"
+    Rain is wet.
+
+    - The dog sleeps.
+
+            code of the item
+??? tip
+    Where is it?
+!!! warning inline end
+After it.
+"""
+
+
+def test_the_notes_of_mkdocs_keep_their_first_line_and_their_indentation() -> None:
+    assert texts(NOTES) == [
+        *("Before it.", "Good to know", "Rain is wet.", "The dog sleeps."),
+        *("Where is it?", "After it."),
+    ]
+    assert unchanged(Markdown(NOTES)) == NOTES
+
+
+def test_exclamation_marks_alone_are_no_note() -> None:
+    assert texts("!!! Really?\nYes.") == ["!!! Really? Yes."]

@@ -71,7 +71,7 @@ for _ in range(3):  # pairs of braces within one another: {{{name}}}, {n, plural
 # What programs fill in: {{ user }}, {name}, ${HOME}, %{count}, messages of ICU, $t(key), as in
 # printf, and what marks surround: %NAME%, __NAME__, <<name>>
 TEMPLATE_FIELD = (
-    rf"%{_BRACED}(?:[ds](?!\w))?|[$#]?{_BRACED}|\$t\([^()\n]{{0,200}}\)"
+    rf"(?<!\w)[vV](?=\{{){_BRACED}|%{_BRACED}(?:[ds](?!\w))?|[$#]?{_BRACED}|\$t\([^()\n]{{0,200}}\)"
     r"|(?<!\d)%(?:\(\w{1,40}\)|\d{1,2}\$)?[-+#0]*(?![-+#0])\d*(?:\.\d+)?(?:hh?|ll?|[jztL])?"
     r"[diouxXeEfgGcsp@](?:%%)?(?!\w)"
     + "".join(rf"|(?<![\w&%#@$~]){mark}[A-Za-z]\w{{0,40}}?{mark}(?!\w)" for mark in _FIELD_MARKS)

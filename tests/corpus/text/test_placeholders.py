@@ -167,6 +167,7 @@ def test_only_names_may_be_hidden() -> None:
                 *("deadbee1-cafe-babe-dead-beefcafebabe", "aB3$xY!9z", "1.2.3-beta", "10.0.0.0/24"),
                 *("0800-FLOWERS", "HTTPS://EXAMPLE.COM/A", "bit.ly/3xYz", "tom@localhost"),
                 *(r"C:\My Files\notes 2023\v2 (1).pdf", "DE-4471/B-0093X", "≥5x", "[x]"),
+                *("v{{version}}",),
                 *("tom(at)example.com", "jo.o'brien+kids@example.com"),
             )
         ),
