@@ -129,6 +129,8 @@ def translate(
         raise UserError("give either text or --input, not both")
     for each in text or []:
         require_utf8(each)
+    if text and len(text) > 1 and not any(" " in each for each in text):
+        _LOG.warning("each word is translated by itself; put quotation marks around a sentence")
     asked = not text and not input_ and sys.stdin.isatty()
     if asked and output:
         raise UserError(

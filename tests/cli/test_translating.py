@@ -34,6 +34,15 @@ def test_text_after_two_dashes_is_translated_even_if_it_is_an_option(
 def test_arguments_are_translated(trained_run: RunFolder) -> None:
     done = nmt("translate", "--run", trained_run.path, PAIR[0], "Ben swims often.")
     assert text(done.stdout) == "Anna singt heute.\nBen schwimmt oft.\n"
+    assert not done.stderr
+
+
+def test_words_without_quotation_marks_are_told_to_be_translated_one_by_one(
+    trained_run: RunFolder,
+) -> None:
+    done = nmt("translate", "--run", trained_run.path, "Anna", "sings", "today.")
+    assert "quotation marks" in text(done.stderr)
+    assert not nmt("translate", "--run", trained_run.path, "Anna").stderr
 
 
 def test_the_sentences_of_a_line_are_translated_one_by_one(trained_run: RunFolder) -> None:
