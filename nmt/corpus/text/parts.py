@@ -70,6 +70,10 @@ _SMALL_IF = {
 }
 _FIRST_PERSON = re.compile(r"I\b(?!\.)")  # has a capital within a sentence, too
 _NO_END = re.compile(r"[\w,]\s*\Z")  # of a sentence
+# The line above the quoted message in a reply
+_REPLY = re.compile(
+    r"(?P<date>On [^<>\n]{6,60}\d), (?P<sender>[^,<>\n]{1,60}(?: <\S{3,100}>)?) wrote:"
+)
 _LOOP = 5  # tokens of a phrase
 _TWO_STOPS = re.compile(r"(?<=\d)\.\.(?!\.)")
 _ELLIPSIS = re.compile(r"(?<!\.)\.{2,4}(?!\.)")
@@ -223,6 +227,10 @@ class Splitter:
         quoted: the sources of quotations that are translated; None: all
         """
         languages = self.rules.source_language, self.rules.target_language
+        if languages == ("en", "de") and (reply := _REPLY.fullmatch(text)):
+            parts = self._framed(reply["date"], tag, quoted)
+            end = f" schrieb {reply['sender']}:"
+            return [*parts[:-1], *(replace(x, after=x.after + end) for x in parts[-1:])]
         before, core, after = peel(text, languages)
         if not has_text(core):
             return []

@@ -683,6 +683,13 @@ def test_an_item_that_begins_with_i_continues_nothing() -> None:
     assert not splitter().parts("Stop / I like the belt")[-1].continues
 
 
+def test_the_line_above_a_quoted_message_names_its_sender() -> None:
+    ready = splitter()
+    [part] = ready.parts("On May 3 at 21:17, Ben Ode <ben@example.com> wrote:")
+    assert surround(part, "Am 3. Mai") == "Am 3. Mai schrieb Ben Ode <ben@example.com>:"
+    assert "ben@example.com" not in part.raw
+
+
 def test_a_repeated_phrase_is_found_unless_the_source_repeats_one() -> None:
     [part] = splitter().parts("Henry likes the belt")
     once, tokens = ["ich", "mag", "den", "roten", "Gürtel", "."], list(range(12))
