@@ -19,7 +19,6 @@ from nmt.config.choices import Address
 from nmt.config.data import DataConfig
 from nmt.config.decoding import DecodingConfig
 from nmt.corpus.text.form_of_address import addresses, words_of_other_forms
-from nmt.corpus.text.parts import repeats_itself
 from nmt.corpus.text.target_words import TargetWords
 from nmt.corpus.tokenizers.registry import Tokenizers
 from nmt.decoding.engines.interface import ContinuingEngine, Engine
@@ -117,7 +116,7 @@ class SegmentSearch:
         return found
 
     def _is_odd(self, segment: Segment, found: Hypothesis) -> bool:
-        repeats = repeats_itself(segment.part, found.ids)
+        repeats = self._segmenter.rules.repeats(segment.part.tokens, found.ids)
         return repeats or not self.in_proportion(segment, found)
 
     def in_proportion(self, segment: Segment, found: Hypothesis) -> bool:

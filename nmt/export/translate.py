@@ -47,7 +47,7 @@ from nmt.corpus.text.normalization import (
     restore_capitals,
     sentence_lengths,
 )
-from nmt.corpus.text.parts import Part, Splitter, TextRules, repeats_itself, surround
+from nmt.corpus.text.parts import Part, Splitter, TextRules, surround
 from nmt.corpus.text.placeholders import PlaceholderRules, count_missing_placeholders
 from nmt.corpus.text.punctuation import SENTENCE_ENDS
 from nmt.corpus.text.target_words import TARGET_WORDS, TargetWords
@@ -190,7 +190,7 @@ class Translator:
         for part, (tokens, complete) in zip(parts, self._best(parts), strict=True):
             halves = [part]
             fits = self.rules.in_proportion(len(part.tokens), len(tokens))
-            if not fits or repeats_itself(part, tokens):
+            if not fits or self.rules.repeats(part.tokens, tokens):
                 halves = self._splitter.divide(part)
             if len(halves) > 1:
                 again = self._search(halves)

@@ -28,8 +28,8 @@ def read_json(path: Path, shape: type[T]) -> T:
         return TypeAdapter(shape).validate_json(path.read_bytes(), strict=True)
     except OSError as error:
         raise unreadable(path, error.strerror or "damaged") from None
-    except ValidationError:
-        raise unreadable(path, "damaged") from None
+    except ValidationError as error:
+        raise unreadable(path, f"damaged: {first_problem(error)}") from None
 
 
 def read_json_lines(path: Path, shape: type[T]) -> list[T]:

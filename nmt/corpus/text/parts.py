@@ -110,6 +110,15 @@ class TextRules:
             return True
         return _SHORTEST * usual <= target <= _LONGEST * usual
 
+    def repeats(self, source: Sequence[object], target: Sequence[object]) -> bool:
+        """Return whether a translation repeats a phrase that its source, given in tokens, does not.
+
+        False where `growth` is unknown, as models that have learned little repeat themselves.
+        """
+        if not self.growth or len(source) < _FEWEST_JUDGED:
+            return False
+        return _has_loop(target, _LOOP) and not _has_loop(source, 2)
+
 
 @dataclass(frozen=True)
 class Part:
@@ -395,16 +404,6 @@ class Splitter:
             text = put_marks(text, marks, pairs, len(part.text.split()))
         # A German ordinal has the full stop that also ends the sentence.
         return _TWO_STOPS.sub(".", fill_placeholders(text, part.written))
-
-
-def repeats_itself(part: Part, translation: Sequence[object]) -> bool:
-    """Return whether a translation repeats a phrase that its source does not, as of long sentences.
-
-    translation: its tokens
-    """
-    if len(part.tokens) < _FEWEST_JUDGED:
-        return False
-    return _has_loop(translation, _LOOP) and not _has_loop(part.tokens, 2)
 
 
 def _has_loop(tokens: Sequence[object], length: int) -> bool:

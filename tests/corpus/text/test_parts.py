@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from nmt.corpus.text.parts import Part, Splitter, TextRules, repeats_itself, surround
+from nmt.corpus.text.parts import Part, Splitter, TextRules, surround
 from nmt.corpus.text.placeholders import PlaceholderRules, replace_codes
 from nmt.corpus.text.sentences import split_sentences
 from nmt.special_tokens import NUMBERS, PLACEHOLDERS, RESERVED
@@ -691,9 +691,10 @@ def test_the_line_above_a_quoted_message_names_its_sender() -> None:
 
 
 def test_a_repeated_phrase_is_found_unless_the_source_repeats_one() -> None:
-    [part] = splitter().parts("Henry likes the belt")
+    trained = replace(RULES, growth=1.0)
     once, tokens = ["ich", "mag", "den", "roten", "Gürtel", "."], list(range(12))
-    assert not repeats_itself(replace(part, tokens=tokens), once * 2)
-    assert repeats_itself(replace(part, tokens=tokens), once * 3)
-    assert not repeats_itself(replace(part, tokens=tokens[:4] * 3), once * 3)
-    assert not repeats_itself(part, once * 3)  # too short to be divided
+    assert not trained.repeats(tokens, once * 2)
+    assert trained.repeats(tokens, once * 3)
+    assert not trained.repeats(tokens[:4] * 3, once * 3)
+    assert not trained.repeats(tokens[:5], once * 3)  # too short to be divided
+    assert not RULES.repeats(tokens, once * 3)  # an untrained model repeats itself
