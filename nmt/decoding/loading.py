@@ -88,6 +88,7 @@ def load_translator(
         any(each.one_sentence_per_line for each in lines),
         lines[0].growth,
         min(each.usual for each in lines),
+        all(each.end_in_marks for each in lines),
     )
 
     def open_pytorch() -> "PyTorchEngine":

@@ -39,6 +39,7 @@ from nmt.special_tokens import EOS, NUMBERS, PLACEHOLDERS, SPECIALS, UNK
 # If a larger share of the training lines than this had several sentences, lines are not split into
 # sentences.
 _MOST_WITH_SEVERAL = 0.05
+_MOST_WITHOUT_MARK = 0.1
 _OF_P95 = 2
 _ENDS = re.compile(rf"[{SENTENCE_ENDS}]\s")  # a sentence within a text
 _NAME = re.compile(r"[^\W\d_]+(?:[ '’-][^\W\d_]+)+")  # of several words
@@ -63,6 +64,8 @@ class TrainingLines:
     """Target tokens per source token, 0 if translations may have any length."""
     usual: int = 0
     """Mean length in tokens, 0 if unknown."""
+    end_in_marks: bool = False
+    """Whether nearly all ended in a punctuation mark."""
 
     @classmethod
     def of(cls, report: PreparationReport, decoding: DecodingConfig) -> "TrainingLines":
@@ -73,7 +76,8 @@ class TrainingLines:
         # A few outliers do not teach a model to translate long sentences.
         longest = min(source["longest"], _OF_P95 * source["p95"])
         growth = target["mean"] / source["mean"] if source["mean"] else 0.0
-        return cls(longest, single, growth, round(source["mean"]))
+        end_in_marks = report.get("lacks_mark", 1.0) <= _MOST_WITHOUT_MARK
+        return cls(longest, single, growth, round(source["mean"]), end_in_marks)
 
 
 @dataclass(frozen=True)
@@ -649,4 +653,5 @@ def text_rules(data: DataConfig, seen: TrainingLines, room: int) -> TextRules:
         seen.growth,
         seen.usual if seen.one_sentence_per_line else 0,
         data.strip_punctuation,
+        seen.end_in_marks,
     )

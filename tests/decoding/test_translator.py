@@ -150,6 +150,7 @@ def translator(random_model) -> Callable[..., Translator]:
         max_length: int = 24,
         longest_source: int | None = None,
         single: bool = False,
+        growth: float = 0.0,
         data: DataConfig | None = None,
         engine: ScriptedEngine | None = None,
         pytorch: ScriptedEngine | None = None,
@@ -168,7 +169,7 @@ def translator(random_model) -> Callable[..., Translator]:
             tokenizers,
             data or DataConfig(),
             DecodingConfig.model_validate(settings),
-            TrainingLines(longest_source or max_length - 1, single),
+            TrainingLines(longest_source or max_length - 1, single, growth),
             lambda: pytorch or PyTorchEngine([model]),
             target_words=target_words,
         )
@@ -415,12 +416,11 @@ def test_a_long_line_is_translated_sentence_by_sentence(translator, subwords):
 def test_a_sentence_whose_translation_repeats_a_phrase_is_divided(subwords, translator):
     line = "Anna sings today, and Ben reads a book at home."
     length = len(subwords.source.encode(line))
-    loop, short = (
-        subwords.target.encode(text) for text in ("Ben liest ein Buch. " * 3, "Ben liest.")
-    )
+    once = "Ben liest ein Buch."
+    loop, short = (subwords.target.encode(text) for text in (f"{once} " * 3, once))
     engine = ScriptedEngine(lambda ids: [loop if len(ids) > length else short], max_length=80)
-    [found] = translator(subwords, engine=engine, max_length=80).translate([line])
-    assert (found.text, found.parts) == ("Ben liest. Ben liest.", 2)
+    [found] = translator(subwords, engine=engine, max_length=80, growth=1.0).translate([line])
+    assert (found.text, found.parts) == (f"{once} {once}", 2)
 
 
 @pytest.mark.parametrize(

@@ -282,6 +282,7 @@ def _write(
         "with_placeholders": replaced,
         "lengths": lengths,
         "several_sentences": round(plan.several, 4),
+        "lacks_mark": round(plan.lacks_mark, 4),
         "vocabulary_size": {side: getattr(tokenizers, side).size for side in SIDES},
         "coverage": coverage,
         "source_in_train": {split: pairs[f"{split} in train"] for split in PARTS},

@@ -74,6 +74,7 @@ class PreparationReport(TypedDict):
     dropped: pairs by reason, 0 for a filter that dropped none; with_placeholders: number of
     training pairs; coverage: share of known tokens, by split and side; source_in_train: number of
     pairs, by split; several_sentences: share of sources with several sentences, of a sample;
+    lacks_mark: share of those that end without a punctuation mark, as names and labels do;
     corpora: in the same order as their pairs in the training data
     """
 
@@ -88,6 +89,7 @@ class PreparationReport(TypedDict):
     coverage: dict[str, dict[str, FiniteFloat]]
     source_in_train: dict[str, int]
     several_sentences: NotRequired[FiniteFloat]
+    lacks_mark: NotRequired[FiniteFloat]
     corpora: NotRequired[FailFastList[CorpusReport]]
     inherited: NotRequired[InheritedReport]
 

@@ -35,6 +35,7 @@ from nmt.corpus.sources.readers import Pair, Split
 from nmt.corpus.text.cleaning import Cleaner, as_lines
 from nmt.corpus.text.form_of_address import address
 from nmt.corpus.text.normalization import words_only
+from nmt.corpus.text.sentence_edges import lacks_final_mark
 from nmt.corpus.text.sentences import has_several
 from nmt.corpus.text.tags import tag_of
 from nmt.errors import UserError
@@ -80,6 +81,8 @@ class SplitPlan:
     target_keys: NDArray[np.int64]
     several: float
     """The share of sources with more than one sentence, of a sample."""
+    lacks_mark: float
+    """The share of them that lack a final mark, see `lacks_final_mark`."""
     dropped: Counter[str]
 
     @property
@@ -168,6 +171,7 @@ def plan_splits(
         cleaned.source_keys,
         cleaned.target_keys,
         cleaned.several,
+        cleaned.lacks_mark,
         counted,
     )
 
@@ -216,6 +220,8 @@ class _Cleaned:
     """
     several: float
     """The share of kept sources with more than one sentence, of a sample."""
+    lacks_mark: float
+    """The share of them that lack a final mark, see `lacks_final_mark`."""
     dropped: Counter[str]
 
 
@@ -233,6 +239,7 @@ def _clean(
     cleaner = Cleaner(data)
     kept: list[NDArray[np.bool_]] = []
     several: list[bool] = []
+    lacks_mark: list[bool] = []
     keys: tuple[list[NDArray[np.int64]], ...] = ([_NO_KEYS], [_NO_KEYS])
     plain_keys: tuple[list[NDArray[np.int64]], ...] = ([_NO_KEYS], [_NO_KEYS])
     dropped: Counter[str] = Counter()
@@ -256,9 +263,10 @@ def _clean(
             cased_sources, cased_targets = (side.split("\n") for side in tidied)
             reasons = cleaner.reasons_to_drop(cased_sources, cased_targets)
             kept.append(reasons == "")
-            sample = compress(cased_sources[:: _step(chunk)], kept[-1][:: _step(chunk)].tolist())
-            several += has_several(list(sample), data.source_language)
             sources = cleaner.source_form(tidied[0]).split("\n")
+            sample = [i for i in range(0, len(chunk), _step(chunk)) if kept[-1][i]]
+            several += has_several([cased_sources[i] for i in sample], data.source_language)
+            lacks_mark += [lacks_final_mark(sources[i]) for i in sample]
             targets = cleaner.target_form(tidied[1]).split("\n")
             dropped.update(reasons[reasons != ""].tolist())
             for side, cleaned in enumerate((sources, targets)):
@@ -283,6 +291,7 @@ def _clean(
         plain_source_keys=np.concatenate(plain_keys[0]),
         plain_target_keys=np.concatenate(plain_keys[1]),
         several=float(np.mean(several)) if several else 0.0,
+        lacks_mark=float(np.mean(lacks_mark)) if lacks_mark else 0.0,
         dropped=dropped,
     )
 

@@ -136,16 +136,21 @@ def _after_dots(text: str, language: str) -> list[int]:
     ]
 
 
-def halves_of_run_on(text: str, language: str) -> list[str]:
-    """Divide a text without punctuation where another sentence seems to begin, or not at all.
+def run_on_sentences(text: str, language: str, longest: int) -> list[str]:
+    """Divide a text without punctuation where other sentences seem to begin, or not at all.
 
-    >>> halves_of_run_on("we missed the train where is the bus stop", "en")
+    longest: length in characters above which it is divided
+
+    >>> run_on_sentences("we missed the train where is the bus stop", "en", 30)
     ['we missed the train', 'where is the bus stop']
     """
-    if _PUNCTUATION.search(text):
+    if len(text) <= longest or _PUNCTUATION.search(text):
         return [text]
     places = _inside(text, _openings(_covered(text), language))
-    return _divided(text, places) if places else [text]
+    if not places:
+        return [text]
+    halves = _divided(text, places)
+    return [part for half in halves for part in run_on_sentences(half, language, longest)]
 
 
 def _openings(text: str, language: str) -> Iterator[int]:

@@ -15,7 +15,7 @@ from typing import Any
 
 from nmt.corpus.text.abbreviations import with_signs
 from nmt.corpus.text.acronyms import ABBREVIATION
-from nmt.corpus.text.division import halves, halves_of_run_on, items
+from nmt.corpus.text.division import halves, items, run_on_sentences
 from nmt.corpus.text.emphasis import Mark, put_marks, remove_marks
 from nmt.corpus.text.names import WORD, with_german_genitives
 from nmt.corpus.text.normalization import UnicodeForm, is_right_to_left, sentence_lengths, tidy
@@ -38,10 +38,12 @@ from nmt.corpus.text.punctuation import (
     within_quotes,
 )
 from nmt.corpus.text.quotations import Quotation, row, set_aside, with_spaces
-from nmt.corpus.text.sentence_edges import peel, with_german_headers
+from nmt.corpus.text.sentence_edges import peel, with_final_mark, with_german_headers
 from nmt.special_tokens import PLACEHOLDERS
 
 _FEWEST_CAPITALS = 4  # of a text: USA and TV stay abbreviations
+# Times the mean length; longer text without punctuation is divided, into parts of this length.
+_LONG, _LONG_PART = 1.75, 1.3
 _FEWEST_DIVIDED = 16  # tokens; any model translates shorter sentences better as a whole
 _FEWEST_JUDGED = 12  # tokens; shorter translations vary more in length
 _LIST = re.compile(r"[^\W\d_]+(?: [^\W\d_]+){0,2}(?:, [^\W\d_]+(?: [^\W\d_]+){0,2}){4,}\.?")
@@ -79,7 +81,8 @@ _TWO_STOPS = re.compile(r"(?<=\d)\.\.(?!\.)")
 _ELLIPSIS = re.compile(r"(?<!\.)\.{2,4}(?!\.)")
 # Quotation marks of the translation that are not next to a quotation
 _STRAY_QUOTE = re.compile(rf"(?<![{PLACEHOLDERS}])(?<![{PLACEHOLDERS}][.,])\"(?![{PLACEHOLDERS}])")
-_ENDS = (".", "!", "?", "…")
+_MARKS = (".", "!", "?")
+_ENDS = (*_MARKS, "…")
 _SHORTEST, _LONGEST = 0.5, 2.5  # of the usual length
 
 
@@ -99,9 +102,11 @@ class TextRules:
     growth: float = 0.0
     """How many target tokens training had per source token, 0 if that is unknown."""
     usual: int = 0
-    """Mean length in tokens, 0 if unknown; longer run-on texts may be several sentences."""
+    """Mean length in tokens, 0 if unknown; much longer texts may be several sentences."""
     strip_punctuation: bool = False
     """Whether punctuation is removed from the source, as from the training text."""
+    end_in_marks: bool = False
+    """Whether sentences typed without a final mark are read with one, as in training."""
 
     def in_proportion(self, source: int, target: int) -> bool:
         """Return whether lengths in tokens, of a part and its translation, fit each other."""
@@ -311,6 +316,8 @@ class Splitter:
         cased = self._sentence_case(replaced.text) if capitals else replaced.text
         if self.rules.strip_punctuation:
             cased = strip_punctuation(cased)
+        elif self.rules.end_in_marks:
+            cased = with_final_mark(cased, self.rules.source_language)
         shown = cased.lower() if self.rules.lowercase in ("source", "both") else cased
         tokens = self._encode(tag + shown)
         if not tokens:  # only marks that SentencePiece uses for spaces
@@ -323,8 +330,9 @@ class Splitter:
                 texts = halves(text, self.rules.source_language)
             if len(texts) > 1:
                 return self._all(texts, tag, quoted=quoted)
-        if 0 < self.rules.usual < len(tokens):
-            texts = halves_of_run_on(text, self.rules.source_language)
+        if 0 < _LONG * self.rules.usual < len(tokens):
+            most = int(len(text) * _LONG_PART * self.rules.usual / len(tokens))
+            texts = run_on_sentences(text, self.rules.source_language, most)
             if len(texts) > 1:
                 return self._all(texts, tag, quoted=quoted)
         # One character, as bytes, may exceed the positions of a very small model.
@@ -383,8 +391,9 @@ class Splitter:
             text = within_quotes(text, part.before, part.after)
         if _ELLIPSIS.search(part.raw):
             text = _ELLIPSIS.sub("...", text)
-        if part.cased.endswith(".") and part.raw[-1:].isalpha():  # 5pm, read as 5 p.m.
-            text = text.removesuffix(".")
+        if part.cased.endswith(_MARKS) and not part.raw.endswith(_ENDS):
+            # 5pm, read as 5 p.m., or a sentence typed without a final mark
+            text = text[:-1] if text.endswith(_MARKS) else text
         if text.endswith(".") and part.after.lstrip().startswith(_ENDS):
             # What follows are the rest of "!!!", or dots.
             text = text[:-1] + (part.raw[-1:] if part.raw.endswith(_ENDS) else "")

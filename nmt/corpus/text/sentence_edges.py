@@ -9,6 +9,7 @@ import unicodedata
 from nmt.corpus.text.mnemonics import find_mnemonic
 from nmt.corpus.text.placeholders import EMOJI, EMOTICON, KEYCAP, UNITS, has_text
 from nmt.corpus.text.punctuation import DOUBLE, SINGLE, STOPS
+from nmt.special_tokens import NUMBERS, PLACEHOLDERS
 
 _BRACKETS = {"(": ")", "[": "]"}
 LIST_SIGN = re.compile(
@@ -57,6 +58,20 @@ _HEADER_NAME = re.compile(rf"\b(?:{'|'.join(_HEADERS)})(?=:\s)")
 _TAG = re.compile("<([A-Za-z]+)>")
 _EMPHASIS = re.compile(r"\*{1,3}|_{1,3}|~~")
 _MOST_STEPS = 20
+_FEWEST_ENDED = 3  # words; shorter texts are often names or labels
+_AUXILIARY = (
+    r"(?:am|are|aren't|can|can't|could|did|didn't|do|does|doesn't|don't|had|has|have|is|isn't|may|"
+    r"might|must|shall|should|was|wasn't|were|will|won't|would)\b"
+)
+# Not: What a day, Where to eat, How nice of you, When I was young, Have a nice day, Will Smith is
+_ENGLISH_QUESTION = re.compile(
+    r"(?:how|what|when|where|who)'s\b|(?:what|where)\b(?! (?:an?|to)\b)"
+    rf"|(?:which|who|whose|why)\b(?! to\b)|(?:how|when) {_AUXILIARY}"
+    r"|how (?:about|come|far|fast|long|many|much|often|old|soon)\b"
+    rf"|(?!do\b|don't|had\b|have\b|may\b|will\b){_AUXILIARY}"
+    r"|(?:do|don't|had|have|may|will) (?:he|I|it|she|that|the|there|these|they|this|we|you)\b",
+    re.IGNORECASE,
+)
 
 
 def peel(text: str, languages: tuple[str, str]) -> tuple[str, str, str]:
@@ -80,6 +95,24 @@ def peel(text: str, languages: tuple[str, str]) -> tuple[str, str, str]:
     start += len(inner) - len(inner.lstrip())
     end -= len(inner) - len(inner.rstrip())
     return text[:start], text[start:end], text[end:]
+
+
+def lacks_final_mark(text: str) -> bool:
+    """Return whether a text of three words and more ends in a word, a number or a placeholder."""
+    if len(text.split()) < _FEWEST_ENDED:
+        return False
+    return text[-1].isalnum() or text[-1] in PLACEHOLDERS + NUMBERS
+
+
+def with_final_mark(text: str, language: str) -> str:
+    """Return a text with the full stop or question mark that it lacks.
+
+    >>> with_final_mark("where is the station", "en")
+    'where is the station?'
+    """
+    if not lacks_final_mark(text):
+        return text
+    return text + ("?" if language == "en" and _ENGLISH_QUESTION.match(text) else ".")
 
 
 def with_german_headers(before: str) -> str:

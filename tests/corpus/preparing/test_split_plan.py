@@ -163,6 +163,15 @@ def test_lines_of_several_sentences_are_counted(
     assert found["several_sentences"] == pytest.approx(0.25, abs=0.1)
 
 
+def test_sentences_without_a_final_mark_are_counted(make_config: Make, tmp_path: Path) -> None:
+    lines = [f"Anna{i} sings" + " every day" * (i % 2) + "." * (i % 4 > 0) for i in range(80)]
+    for strip, expected in (False, 0), (True, 0.5):
+        pairs = [(line, line) for line in lines]
+        (folder := tmp_path / str(strip)).mkdir()
+        found = report(make_config, folder, pairs, strip_punctuation=strip)
+        assert found["lacks_mark"] == pytest.approx(expected, abs=0.1)
+
+
 def test_holding_out_many_pairs_of_a_small_corpus_gives_a_warning(
     make_config: Make, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

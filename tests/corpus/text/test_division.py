@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from nmt.corpus.text.division import halves, halves_of_run_on, items
+from nmt.corpus.text.division import halves, items, run_on_sentences
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from nmt.corpus.text.division import halves, halves_of_run_on, items
     ],
 )
 def test_sentences_without_punctuation_are_found(language: str, text: str, second: str) -> None:
-    assert halves_of_run_on(text, language)[1:] == [second]
+    assert run_on_sentences(text, language, 36)[1:] == [second]
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,13 @@ def test_sentences_without_punctuation_are_found(language: str, text: str, secon
     ],
 )
 def test_a_text_with_punctuation_or_without_a_beginning_inside_stays_whole(text: str) -> None:
-    assert halves_of_run_on(text, "en") == [text]
+    assert run_on_sentences(text, "en", 20) == [text]
+
+
+def test_the_sentences_of_a_text_without_punctuation_may_be_of_the_given_length() -> None:
+    sentences = ["we missed the train", "where is the bus stop", "I want to go home"]
+    assert run_on_sentences(" ".join(sentences), "en", 25) == sentences
+    assert run_on_sentences(" ".join(sentences), "en", 60) == [" ".join(sentences)]
 
 
 def test_a_sentence_is_divided_at_a_semicolon_rather_than_at_a_comma() -> None:
@@ -45,7 +51,7 @@ def test_a_sentence_is_divided_at_a_semicolon_rather_than_at_a_comma() -> None:
 
 def test_text_in_other_languages_is_divided_only_if_it_must_be() -> None:
     text = "un deux trois quatre cinq six"
-    assert halves_of_run_on(text, "fr") == [text]
+    assert run_on_sentences(text, "fr", 20) == [text]
     assert halves(text, "fr") == ["un deux trois", "quatre cinq six"]
 
 

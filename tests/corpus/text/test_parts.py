@@ -510,7 +510,7 @@ def test_nothing_of_a_sentence_without_punctuation_is_lost(words: int) -> None:
     assert max(len(part.tokens) for part in parts) <= RULES.longest
 
 
-@pytest.mark.parametrize(("usual", "parts"), [(0, 1), (6, 2), (30, 1)])
+@pytest.mark.parametrize(("usual", "parts"), [(0, 1), (5, 2), (30, 1)])
 def test_a_text_of_several_sentences_without_punctuation_is_divided(usual: int, parts: int) -> None:
     line = "Henry likes the red belt I don't know the station"
     assert len(splitter(replace(RULES, usual=usual)).parts(line)) == parts
@@ -606,6 +606,28 @@ def test_full_stops_are_those_of_the_source(typed: str, model_writes: str, expec
 def test_a_spelled_out_abbreviation_ends_no_sentence(typed: str, written: str) -> None:
     part = Part(typed, "5 p.m.", "5 p.m.", [])
     assert splitter().write(part, "17 Uhr.") == written
+
+
+@pytest.mark.parametrize(
+    ("typed", "read"),
+    [
+        ("where is the station", "where is the station?"),
+        ("henry likes Zora", f"henry likes {PLACEHOLDERS[0]}."),
+        ("the train leaves at 10:45 😀", f"the train leaves at {NUMBERS[0]}."),
+        ("henry likes the belt!", "henry likes the belt!"),
+        ("the station", "the station"),
+        ("Henry, Tom, or", "henry, tom, or."),
+    ],
+)
+def test_a_sentence_without_a_final_mark_is_read_with_one_if_training_had_them(
+    typed: str, read: str
+) -> None:
+    ready = splitter(replace(RULES, end_in_marks=True))
+    [part] = ready.parts(typed)
+    assert part.text == read
+    assert ready.write(part, "Da ist er.") == ("Da ist er." if typed == read else "Da ist er")
+    [same] = splitter().parts(typed)
+    assert same.text in (read, read[:-1])
 
 
 @pytest.mark.parametrize(
