@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
@@ -19,6 +20,7 @@ from nmt.config.yaml_files import dump_config, load_config, override_config
 from nmt.corpus.prepared import Example, PreparedData
 from nmt.corpus.preparing.parent_run import ParentRunData
 from nmt.corpus.preparing.prepare import prepare
+from nmt.corpus.preparing.statistics import read_target_words, write_statistics
 from nmt.errors import UserError
 from nmt.export.model_card import model_card
 from nmt.model.transformer import Transformer
@@ -434,6 +436,26 @@ def test_the_runs_known_words_stay_known(toy_config, given, tmp_path):
     prepared = prepare(config_from(former, "best", given, changes), Path("new"))
     assert prepared.tokenizers.known
     assert {"dances", "zoe"} <= prepared.tokenizers.known.words
+
+
+def test_the_runs_target_words_stay_known_however_long_counting_takes(
+    toy_config, given, tmp_path, monkeypatch
+):
+    former = train(toy_config(training={"epochs": 1}), "former")
+    lines = [f"Zoe {n} sings.\tZoe {n} turnt.\n" for n in "abcdefghijklmnopqrstuvwxyz" * 2]
+    corpus = tmp_path / "zoe.tsv"
+    corpus.write_text("".join(lines), encoding="utf-8")
+
+    def slow(*arguments: Any) -> None:
+        time.sleep(0.5)
+        write_statistics(*arguments)
+
+    monkeypatch.setattr("nmt.corpus.preparing.prepare.write_statistics", slow)
+    changes = [f"data.path={corpus}", "data.validation_size=2", "data.test_size=2"]
+    prepared = prepare(config_from(former, "best", given, changes), Path("new"))
+    words = read_target_words(prepared.folder)
+    assert words
+    assert {"tanzt", "turnt"} <= words.words
 
 
 def test_capitals_of_the_run_are_restored_where_the_new_corpus_has_none(

@@ -265,6 +265,7 @@ def _write(
                 numbers = former.source.knows(NUMBERS[0])
             replaced = _insert_placeholders(config.data, texts, folder, numbers)
         if inherited:
+            statistics.result()  # it writes files that are merged with those of the run
             inherited.copy_to(config, folder)
         else:
             train_tokenizers(config.data, config.tokenizer, texts, folder)
