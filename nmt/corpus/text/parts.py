@@ -66,7 +66,9 @@ _SMALL = re.compile(
 )
 # What these are depends on the source: you are – ihr seid; they are – sie sind; her dog – ihr Hund
 _SMALL_IF = {
-    re.compile(r"\AIhr\b(?!e)"): re.compile(r"you\b(?!r)|(?:her|their)\b", re.IGNORECASE),
+    re.compile(r"\AIhr\b(?!e)"): re.compile(
+        r"(?:(?:and|because|but|or|so|then) )?you\b(?!r)|(?:her|their)\b", re.IGNORECASE
+    ),
     re.compile(r"\AIhre[mnrs]?\b"): re.compile(r"(?:her|their)\b", re.IGNORECASE),
     re.compile(r"\ASie\b"): re.compile(r"(?:they|she|it|these|those)\b", re.IGNORECASE),
 }

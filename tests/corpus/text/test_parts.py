@@ -674,6 +674,7 @@ def test_a_later_part_of_a_sentence_begins_with_a_small_letter_unless_with_a_nou
     ("source", "written", "expected"),
     [
         ("you like the belt", "Ihr mögt den Gürtel", "ihr mögt den Gürtel"),
+        ("but you like the belt", "Ihr mögt den Gürtel", "ihr mögt den Gürtel"),
         ("your belt is red", "Ihr Gürtel ist rot", "Ihr Gürtel ist rot"),
         ("your belts are red", "Ihre Gürtel sind rot", "Ihre Gürtel sind rot"),
         ("her belts are red", "Ihre Gürtel sind rot", "ihre Gürtel sind rot"),
