@@ -13,13 +13,23 @@ _DU_IMPERATIVES = (
     "antworte|beeil|bleib|bring|denk|entschuldige|erklär|erzähl|fahr|frag|geh|genieß|gib|glaub|"
     "hilf|hol|hör|iss|kauf|komm|lass|lauf|leg|lies|mach|nimm|öffne|pass|probier|putz|räum|ruf|sag|"
     "schau|schick|schließ|schlaf|schreib|setz|sieh|sprich|steh|stell|such|trink|triff|tu|vergiss|"
-    "verlass|versuch|wart|warte|wasch|wiederhole|wirf|zeig"
+    r"verlass|versuch|wart(?!\s+ihr\b)|warte|wasch|wiederhole|wirf|zeig"
 )
 # The third person has another vowel or ending: "nimmt", "hält".
 _IHR_IMPERATIVES = (
     "esst|fahrt|fangt|gebt|haltet|helft|lasst|lauft|lest|nehmt|seht|schlaft|sprecht|tragt|trefft|"
     "vergesst|werft"
 )
+# The same as the third person, which however has no object "ihr" (her) with these
+_IHR_VERBS = (
+    "arbeitet|braucht|denkt|feiert|findet|glaubt|heiratet|kennt|lebt|lernt|liebt|meint|plant|redet|"
+    "reist|spielt|sucht|trinkt|versteht|wohnt|zieht"
+)
+_NO_PREPOSITION = "".join(
+    rf"(?<!\b{word} )"
+    for word in ("aus", "bei", "hinter", "mit", "nach", "neben", "von", "vor", "zu")
+)
+_QUESTION_WORDS = "wann|warum|was|wie|wie viel|wieso|wo|woher|wohin"
 _EVIDENCE: dict[Address, re.Pattern[str]] = {
     "du": re.compile(
         r"\b(?i:du|dich|dir|dein(?:e[mnrs]?|s)?|bist|hast|kannst|musst|willst|darfst|sollst|weißt|"
@@ -30,6 +40,11 @@ _EVIDENCE: dict[Address, re.Pattern[str]] = {
         r"\b(?i:euch|euer|eure[mnrs]?|seid|habt|könnt|müsst|wollt|dürft|sollt|wisst|werdet|möchtet|"
         r"könntet|würdet|hättet|wär(?:e)?t|solltet|hattet)\b"
         rf"|{_START}(?i:bitte\s+)?(?i:{_IHR_IMPERATIVES})\b"
+        rf"|\b(?:{_IHR_IMPERATIVES}|[Mm]ögt|wart|Wart(?=\s+ihr\b))\b"
+        rf"|{_NO_PREPOSITION}\b[Ii]hr\b(?=\s+(?:{_IHR_VERBS})\b)"
+        # But not: Sucht ihr Bruder, Sucht ihr neuer Freund
+        rf"|{_START}(?:(?i:{_QUESTION_WORDS})\s+)?(?i:{_IHR_VERBS})\s+ihr\b"
+        r"(?!\s+(?:[A-ZÄÖÜ]|\w+e[mnrs]?\b))"
     ),
     "sie": re.compile(r"(?<=[\w,] )(?:Sie|Ihnen|Ihr(?:e[mnrs]?)?)\b(?!-)"),
 }
